@@ -29,8 +29,8 @@ static void bill_add_found (FabBillCount *self, const FabNeed *need, guint64 cou
 
 /* Links of the fabric that are the same. */
 typedef struct {
-  FabLinkId first; /* one of them */
-  guint n_nics;    /* number of ends that are NICs */
+  FabLinkId first;  /* one of them */
+  gboolean has_nic; /* one of the ends is a NIC */
   guint64 n;
 } LinkKind;
 
@@ -75,17 +75,14 @@ add_cables (Network *self, const FabNeed *need, guint64 count)
     bill_add_found (self->count, &optic, count * (guint64) cable->n_optics);
 }
 
-/* Whether a link leads from a machine to the fabric or to another machine, or lies within the fabric. */
+/* Whether a link leads from a machine to the fabric, or lies within the fabric. */
 static gboolean
 is_fabric_link (const Network *self, const FabLink *link)
 {
-  const FabVertex *src = fab_graph_vertex (self->graph, link->src),
-                  *dst = fab_graph_vertex (self->graph, link->dst);
+  gboolean begins = self->is_switch[link->src], ends = self->is_switch[link->dst];
 
-  if (src->kind == FAB_VERTEX_NIC && dst->kind == FAB_VERTEX_NIC)
-    return src->node != dst->node;
-  return (src->kind == FAB_VERTEX_NIC || self->is_switch[link->src])
-      && (dst->kind == FAB_VERTEX_NIC || self->is_switch[link->dst]);
+  return begins ? ends || fab_graph_vertex (self->graph, link->dst)->kind == FAB_VERTEX_NIC
+                : ends && fab_graph_vertex (self->graph, link->src)->kind == FAB_VERTEX_NIC;
 }
 
 /* Returns the parallel links that count: uplinks that nothing below can fill are not bought. */
@@ -100,20 +97,19 @@ static void
 tally_link (Network *self, FabLinkId id)
 {
   const FabLink *link = fab_graph_link (self->graph, id);
-  guint n_nics = (fab_graph_vertex (self->graph, link->src)->kind == FAB_VERTEX_NIC)
-               + (fab_graph_vertex (self->graph, link->dst)->kind == FAB_VERTEX_NIC);
+  gboolean has_nic = !self->is_switch[link->src] || !self->is_switch[link->dst];
 
   for (guint i = 0; i < self->kinds->len; i++) {
     LinkKind *kind = &g_array_index (self->kinds, LinkKind, i);
     const FabLink *first = fab_graph_link (self->graph, kind->first);
 
-    if (kind->n_nics == n_nics && first->class_index == link->class_index
+    if (kind->has_nic == has_nic && first->class_index == link->class_index
         && first->rate_bytes_per_s / first->count == link->rate_bytes_per_s / link->count) {
       kind->n += links_of (self, link);
       return;
     }
   }
-  g_array_append_val (self->kinds, ((LinkKind){ id, n_nics, links_of (self, link) }));
+  g_array_append_val (self->kinds, ((LinkKind){ id, has_nic, links_of (self, link) }));
 }
 
 static void
@@ -136,11 +132,11 @@ add_links (Network *self, gboolean has_uplinks)
     FabNeed nic = need_of_link (self, FAB_PRODUCT_NIC, kind->first);
     FabNeed cable = need_of_link (self, FAB_PRODUCT_CABLE, kind->first);
 
-    if (kind->n_nics == 0 && !has_uplinks)
+    if (!kind->has_nic && !has_uplinks)
       continue;
-    cable.length_mm = kind->n_nics > 0 ? self->count->cost->nic_cable_mm : self->count->cost->switch_cable_mm;
+    cable.length_mm = kind->has_nic ? self->count->cost->nic_cable_mm : self->count->cost->switch_cable_mm;
     nic.n_ports = (guint) fab_scenario_spec (self->count->scenario)->cluster.nic_ports;
-    bill_add_found (self->count, &nic, kind->n_nics * kind->n / nic.n_ports);
+    bill_add_found (self->count, &nic, kind->has_nic ? kind->n / nic.n_ports : 0);
     add_cables (self, &cable, kind->n);
   }
 }
@@ -309,9 +305,9 @@ add_one_switch (Network *self)
   for (guint i = 0; i < self->kinds->len; i++) {
     const LinkKind *kind = &g_array_index (self->kinds, LinkKind, i);
 
-    if (kind->n_nics == 2 || (kind->n_nics == 1 && only != NULL))
+    if (kind->has_nic && only != NULL)
       return FALSE;
-    only = kind->n_nics == 1 ? kind : only;
+    only = kind->has_nic ? kind : only;
   }
   if (only == NULL)
     return FALSE;
