@@ -177,6 +177,58 @@ switches_of_accelerators_have_no_ports (G_GNUC_UNUSED void **state)
   fab_router_destroy (router);
 }
 
+/* So do accelerators of two nodes that a link joins. */
+static void
+accelerators_that_are_joined_have_no_ports (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabGraph) graph = graph_of ("-ss0an1an", (GraphJoin[]){ { 2, 4, 9, 1 },
+                                                                     { 2, 3, 9, 1 },
+                                                                     { 4, 5, 9, 1 },
+                                                                     { 3, 0, 9, 1 },
+                                                                     { 3, 1, 9, 1 },
+                                                                     { 5, 0, 9, 1 },
+                                                                     { 5, 1, 9, 1 },
+                                                                     { 0 } });
+  g_autoptr (Params) params = params_new (&fab_route_shortest.info, "");
+  FabRouter *router = fab_port_router_new (fab_route_shortest.create (graph, params->params, 1), graph,
+                                           FAB_PORTS_MERGED, 1);
+  FabPath path = { 0 };
+
+  assert_true (fab_router_append (router, 2, 4, 0, &path));
+  g_autofree char *way = way_of (graph, &path, 0);
+  assert_string_equal (way, "2>4");
+  fab_router_destroy (router);
+}
+
+/* A router between ports can do what the other one can, and spreads what merged ports carry. A bond is a choice by a
+ * hash; a router that hashes flows itself does that at the NIC too. */
+static void
+ports_can_do_what_the_other_router_can (G_GNUC_UNUSED void **state)
+{
+  static const FabRouterOps *const routers[] = { &fab_route_shortest, &fab_route_ecmp,     &fab_route_static,
+                                                 &fab_route_spray,    &fab_route_adaptive, &fab_route_reps,
+                                                 &fab_route_flowlet,  &fab_route_reactive };
+
+  for (guint r = 0; r < G_N_ELEMENTS (routers); r++)
+    for (FabPortMode mode = FAB_PORTS_MERGED; mode <= FAB_PORTS_BOND; mode++) {
+      const FabRouterOps *inner = routers[r];
+      Ports ports = ports_of (inner, "", mode);
+      const FabRouterOps *ops = ports.router->ops;
+      gboolean is_bond = mode == FAB_PORTS_BOND;
+
+      assert_int_equal (ops == inner, is_bond && inner->is_hashed);
+      assert_int_equal (ops->is_hashed, is_bond || inner->is_hashed);
+      assert_int_equal (ops->is_for_nics, inner->is_for_nics);
+      assert_int_equal (ops->spread != NULL, !is_bond || inner->spread != NULL);
+      assert_int_equal (ops->choices != NULL, inner->choices != NULL);
+      assert_int_equal (ops->hashed != NULL, inner->hashed != NULL);
+      assert_string_equal (ops->info.name, inner->info.name);
+      if (is_bond)
+        assert_true (fab_router_uses_seed (ports.router));
+      ports_clear (&ports);
+    }
+}
+
 /* The way of a bond is a shortest one: from switch 0 one link to NIC 5, and from switch 3 two. The only one is taken
  * whatever the flow is. Where both ports are as near, flows take either, those of one number
  * between other NICs too. */
@@ -275,6 +327,8 @@ main (void)
     cmocka_unit_test (ports_are_links_into_the_fabric),
     cmocka_unit_test (merged_ports_that_have_a_way_share_the_bytes),
     cmocka_unit_test (switches_of_accelerators_have_no_ports),
+    cmocka_unit_test (accelerators_that_are_joined_have_no_ports),
+    cmocka_unit_test (ports_can_do_what_the_other_router_can),
     cmocka_unit_test (a_bond_takes_one_of_the_nearest_ports),
     cmocka_unit_test (without_a_way_nothing_is_added),
     cmocka_unit_test (a_path_has_to_fit),

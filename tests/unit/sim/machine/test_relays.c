@@ -81,12 +81,56 @@ the_first_of_the_nearest_gpus_passes_to_a_far_nic (G_GNUC_UNUSED void **state)
   }
 }
 
+/* With all NICs: those of the own switch are near, and to others the first GPU of their switch passes bytes on. */
+static void
+gpus_beside_a_nic_pass_to_it (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_cluster (catalog, "node: dgx-a100, nodes: 2", "");
+  const FabCluster *cluster = fab_simulation_cluster (play->simulation);
+
+  for (guint node = 0; node < 2; node++)
+    for (guint gpu = 0; gpu < 8; gpu++)
+      for (guint nic = 0; nic < 8; nic++) {
+        guint passes = gpu / 2 == nic / 2 ? gpu : nic / 2 * 2;
+
+        assert_int_equal (fab_relay_to_nic (cluster, cluster->gpus[8 * node + gpu],
+                                            cluster->nics[8 * node + nic]),
+                          cluster->gpus[8 * node + passes]);
+      }
+}
+
+/* Two racks of 18 trays of four GPUs and four NICs: bytes for a GPU of another place leave the sender's own tray, by the
+ * GPU and the NIC of that place. */
+static void
+trays_relay_inside_themselves (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_cluster (catalog, "node: gb200-tray, nodes: 36", "");
+  const FabCluster *cluster = fab_simulation_cluster (play->simulation);
+  FabGroup group = { cluster, 2, cluster->gpus_per_node };
+  const guint n = cluster->gpus_per_node;
+
+  assert_int_equal (n, 72);
+  for (guint from = 0; from < 12; from++)
+    for (guint to = 0; to < n; to += 5)
+      for (guint is_back = 0; is_back < 2; is_back++) {
+        guint src = from + (is_back ? n : 0), dst = to + (is_back ? 0 : n), out_nic = NONE,
+              place = from / 4 * 4 + to % 4;
+        FabVertexId relay = fab_relay_towards (&group, src, dst, to, &out_nic);
+
+        assert_int_equal (relay, cluster->gpus[src - from + place]);
+        assert_int_equal (out_nic, from % 4 == to % 4 ? NONE : place);
+        assert_int_equal (fab_rails_are_same (cluster, from, to), from % 4 == to % 4);
+      }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (ranks_of_uneven_groups_relay),
     cmocka_unit_test (the_first_of_the_nearest_gpus_passes_to_a_far_nic),
+    cmocka_unit_test (gpus_beside_a_nic_pass_to_it),
+    cmocka_unit_test (trays_relay_inside_themselves),
   };
 
   return play_run_tests ("relays", tests, &catalog);
