@@ -33,9 +33,9 @@ count_links (const FabGroupsSpec *spec, guint n_groups, guint *n_links, GError *
 
 /* Refuses sizes that would fill the memory before anything is reported. */
 static gboolean
-check_size (const FabGroupsSpec *spec, guint n_groups, GError **error)
+check_size (const FabGroupsSpec *spec, guint n_groups, guint n_links, GError **error)
 {
-  guint64 n = spec->links_inside * n_groups + (guint64) n_groups * (n_groups - 1) / 2;
+  guint64 n = spec->links_inside * n_groups + (guint64) n_groups * (n_groups - 1) / 2 * n_links;
 
   return n <= MAX_LINKS
       || fab_throw (error, FAB_ERROR_INPUT,
@@ -48,7 +48,7 @@ fab_groups_plan (const FabFabricEnv *env, const FabGroupsSpec *spec, guint *n_gr
                  GError **error)
 {
   return count_groups (env, spec, n_groups, error) && count_links (spec, *n_groups, n_links, error)
-      && check_size (spec, *n_groups, error);
+      && check_size (spec, *n_groups, *n_links, error);
 }
 
 /* `at` is the switch of each group that gets the next link. */

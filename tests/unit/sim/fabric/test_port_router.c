@@ -121,7 +121,8 @@ merged_ports_that_have_a_way_share_the_bytes (G_GNUC_UNUSED void **state)
     { FIRST, SINGLE, 2, 0, 1, "4>1 1>7" },
     { BESIDE_FIRST, SINGLE, 3, 0, 1, "9>4 4>1 1>7" },
     { FIRST, UNEVEN, 3, 1, 0, "4>0 0>3 3>8" },
-    { BESIDE_FIRST, FIRST, 1, 0, 0, "9>4" }, /* inside a node, and from a vertex to itself */
+    { UNEVEN, FIRST, 4, 0, 0, "8>3 3>0 0>4" }, /* both halves come in by one port */
+    { BESIDE_FIRST, FIRST, 1, 0, 0, "9>4" },   /* inside a node, and from a vertex to itself */
     { FIRST, FIRST, 0, 0, 0, "" },
   };
   Ports ports = ports_of (&fab_route_shortest, "", FAB_PORTS_MERGED);
@@ -142,7 +143,7 @@ merged_ports_that_have_a_way_share_the_bytes (G_GNUC_UNUSED void **state)
     assert_true (fab_router_append (ports.router, rows[i].src, rows[i].dst, 3, &path));
     g_autofree char *way = way_of (ports.graph, &path, 5);
     assert_string_equal (way, rows[i].way);
-    for (guint k = 0; rows[i].first != 0.5 && k < shares->len; k++) /* one way is not sorted */
+    for (guint k = 0; shares->len == path.n - 5 && k < shares->len; k++) /* one way is not sorted */
       assert_int_equal (g_array_index (shares, FabShare, k).link, path.links[5 + k]);
   }
   ports_clear (&ports);
@@ -200,6 +201,34 @@ accelerators_that_are_joined_have_no_ports (G_GNUC_UNUSED void **state)
   fab_router_destroy (router);
 }
 
+/* NICs of one port each are the other router's, whose hash picks the same path for a flow with and without it. */
+static void
+nics_of_one_port_are_the_other_routers (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabGraph) graph = graph_of ("-ssss0n1n", (GraphJoin[]){ { 0, 2, 9, 1 },
+                                                                     { 0, 3, 9, 1 },
+                                                                     { 1, 2, 9, 1 },
+                                                                     { 1, 3, 9, 1 },
+                                                                     { 4, 0, 9, 1 },
+                                                                     { 5, 1, 9, 1 },
+                                                                     { 0 } });
+  g_autoptr (Params) params = params_new (&fab_route_ecmp.info, "");
+  FabRouter *inner = fab_route_ecmp.create (graph, params->params, 1),
+            *router = fab_port_router_new (fab_route_ecmp.create (graph, params->params, 1), graph,
+                                           FAB_PORTS_MERGED, 1);
+
+  for (guint64 flow = 0; flow < 64; flow++) {
+    FabPath path = { 0 }, expected = { 0 };
+
+    assert_true (fab_router_append (router, 4, 5, flow, &path));
+    assert_true (fab_router_append (inner, 4, 5, flow, &expected));
+    assert_int_equal (path.n, 4);
+    assert_memory_equal (&path, &expected, sizeof path);
+  }
+  fab_router_destroy (router);
+  fab_router_destroy (inner);
+}
+
 /* A router between ports can do what the other one can, and spreads what merged ports carry. A bond is a choice by a
  * hash; a router that hashes flows itself does that at the NIC too. */
 static void
@@ -244,6 +273,11 @@ a_bond_takes_one_of_the_nearest_ports (G_GNUC_UNUSED void **state)
     assert_true (fab_router_append (ports.router, UNEVEN, SECOND, flow, &near));
     assert_true (fab_router_append (ports.router, FIRST, SINGLE, flow, &only));
     assert_true (fab_router_append (ports.router, FIRST, SECOND, flow, &any));
+    g_autoptr (GArray) shares = g_array_new (FALSE, FALSE, sizeof (FabShare));
+    assert_true (fab_router_spread (ports.router, FIRST, SECOND, flow, shares));
+    assert_int_equal (shares->len, any.n);
+    for (guint i = 0; i < any.n; i++)
+      assert_int_equal (g_array_index (shares, FabShare, i).link, any.links[i]);
     g_autofree char *near_way = way_of (ports.graph, &near, 0), *only_way = way_of (ports.graph, &only, 0),
                     *any_way = way_of (ports.graph, &any, 0);
     assert_string_equal (near_way, "8>0 0>5");
@@ -328,6 +362,7 @@ main (void)
     cmocka_unit_test (merged_ports_that_have_a_way_share_the_bytes),
     cmocka_unit_test (switches_of_accelerators_have_no_ports),
     cmocka_unit_test (accelerators_that_are_joined_have_no_ports),
+    cmocka_unit_test (nics_of_one_port_are_the_other_routers),
     cmocka_unit_test (ports_can_do_what_the_other_router_can),
     cmocka_unit_test (a_bond_takes_one_of_the_nearest_ports),
     cmocka_unit_test (without_a_way_nothing_is_added),

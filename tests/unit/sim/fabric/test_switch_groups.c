@@ -35,7 +35,7 @@ groups_and_links_are_as_many_as_needed (G_GNUC_UNUSED void **state)
       0,
       0,
       "a group of this ring has 10 ports to other groups, but 1 links to each of 11 are needed" },
-    /* at most four million links */
+    /* at most four million links: inside of the groups, and ten or three between two of them */
     { 4, 1, { "ring", 0, 0, 4, 10, 4000000, 3 }, 1, 10, NULL },
     { 4,
       1,
@@ -43,14 +43,16 @@ groups_and_links_are_as_many_as_needed (G_GNUC_UNUSED void **state)
       0,
       0,
       "a ring of 1 groups with 3 routers has 4000001 links; at most 4000000" },
-    { 8, 1, { "ring", 0, 0, 4, 10, 1999999, 3 }, 2, 10, NULL },
+    { 8, 1, { "ring", 0, 0, 4, 10, 1999995, 3 }, 2, 10, NULL },
     { 8,
       1,
-      { "ring", 0, 0, 4, 10, 2000000, 3 },
+      { "ring", 0, 0, 4, 10, 1999996, 3 },
       0,
       0,
-      "a ring of 2 groups with 3 routers has 4000001 links; at most 4000000" },
-    { 16, 1, { "ring", 0, 0, 4, 10, 1000000, 3 }, 0, 0, "has 4000006 links" },
+      "a ring of 2 groups with 3 routers has 4000002 links; at most 4000000" },
+    { 16, 1, { "ring", 0, 0, 4, 10, 1000000, 3 }, 0, 0, "has 4000018 links" },
+    { 4, 1, { "ring", 2, 4000000, 4, 4000000, 0, 3 }, 2, 4000000, NULL },
+    { 4, 1, { "ring", 2, 4000001, 4, 4000001, 0, 3 }, 0, 0, "has 4000001 links" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
