@@ -397,7 +397,7 @@ backfill (Mix *self)
   guint n_extra;
   double reserved_s = find_reservation (self, &n_extra);
 
-  for (guint i = 1; i < self->waiting->len && self->n_free > 0;) {
+  for (guint i = 1; i < self->waiting->len;) {
     guint which = g_array_index (self->waiting, guint, i);
     const FabMixJob *job = &self->jobs[which];
     double length_s = self->lives[which].down_s + fab_job_life_left (&self->lives[which]);
