@@ -112,6 +112,34 @@ text_escapes_what_a_terminal_would_obey (G_GNUC_UNUSED void **state)
                  "a\\x1b[2Jb\\tc\v  \xc3\xa9\xef\xbf\xbd\\n\n");
 }
 
+/* A text with line ends is a document where it is the only cell; beside another one, in a row or below it, it is a
+ * cell. A column without a name has no blanks where it ends. */
+static void
+documents_stand_alone (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *columns[3];
+    const char *texts[3];
+    const char *text;
+  } rows[] = {
+    { { "x" }, { "a\nb" }, "a\nb" },
+    { { "x" }, { "ab" }, "x\nab\n" },
+    { { "x" }, { "a\nb", "c" }, "x\na\\nb\nc\n" },
+    { { "x", "y" }, { "a\nb", "c" }, "x   \v  y\na\\nb\v  c\n" },
+  };
+  g_autoptr (FabTable) table = fab_table_new ((const char *const[]){ "", NULL });
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (FabTable) made = fab_table_new (rows[i].columns);
+
+    for (guint k = 0; rows[i].texts[k] != NULL; k++)
+      fab_table_add_text (made, rows[i].texts[k]);
+    assert_prints (fab_table_to_text, made, rows[i].text);
+  }
+  fab_table_add_integer (table, 5);
+  assert_prints (fab_table_to_text, table, "\n5\n");
+}
+
 static void
 text_of_one_document_is_the_document (G_GNUC_UNUSED void **state)
 {
@@ -286,6 +314,7 @@ main (void)
     cmocka_unit_test (text_aligns_names_left_and_numbers_right),
     cmocka_unit_test (text_lines_up_decimal_points),
     cmocka_unit_test (text_escapes_what_a_terminal_would_obey),
+    cmocka_unit_test (documents_stand_alone),
     cmocka_unit_test (text_of_one_document_is_the_document),
     cmocka_unit_test (csv_quotes_what_needs_it),
     cmocka_unit_test (json_is_one_object_per_row),

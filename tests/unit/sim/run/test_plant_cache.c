@@ -119,6 +119,49 @@ the_seed_makes_another_plant_where_it_is_used (void **state)
   }
 }
 
+/* All plants that are kept have at most a million links together: taking one and giving it back any number of times
+ * keeps their number right. */
+static void
+links_are_counted_once (void **state)
+{
+  g_autoptr (FabPlantCache) plants = fab_plant_cache_new (2);
+  g_autoptr (FabScenario) scenario = load (*state, "cluster.nodes=64");
+  const guint most_links = 1 << 20;
+  guint n_links = 0, n_times = 0;
+
+  while (n_links <= most_links) {
+    FabPlant *plant = fab_plant_cache_take (plants, scenario, NULL);
+
+    n_links += fab_graph_n_links (plant->graph);
+    fab_plant_cache_give (plants, plant);
+    n_times++;
+  }
+  assert_true (n_times > 2);
+  use (plants, *state, "cluster.nodes=64");
+  assert_int_equal (fab_plant_cache_n_built (plants), 1);
+}
+
+/* Without folding there is no book of forms: every machine works out its own. */
+static void
+machines_that_are_not_folded_share_no_forms (void **state)
+{
+  static const char *const rates[] = { "cluster={node: dgx-a100, nodes: 2, nic_rate: 100Gb/s}",
+                                       "cluster={node: dgx-a100, nodes: 2, nic_rate: 150Gb/s}",
+                                       "cluster={node: dgx-a100, nodes: 2, nic_rate: 160Gb/s}" };
+  g_autoptr (FabPlantCache) plants = fab_plant_cache_new (G_N_ELEMENTS (rates));
+
+  for (guint i = 0; i < G_N_ELEMENTS (rates); i++) {
+    const char *const sets[] = { rates[i], "fold=no", NULL };
+    g_autoptr (FabScenario) scenario = fab_scenario_parse ("test", yaml, strlen (yaml), sets, &fab_models,
+                                                           *state, NULL);
+    g_autoptr (FabSimulation) simulation = fab_simulation_build_on (plants, scenario, &fab_models, NULL, NULL,
+                                                                    NULL);
+
+    assert_int_equal (fab_simulation_forms (simulation).n_known, 0);
+    assert_null (fab_simulation_plant (simulation)->book);
+  }
+}
+
 static void
 a_plant_in_use_is_taken_by_nobody_else (void **state)
 {
@@ -214,6 +257,8 @@ main (void)
     cmocka_unit_test (what_the_plant_is_built_of_makes_another),
     cmocka_unit_test (the_latest_are_kept),
     cmocka_unit_test (the_seed_makes_another_plant_where_it_is_used),
+    cmocka_unit_test (links_are_counted_once),
+    cmocka_unit_test (machines_that_are_not_folded_share_no_forms),
     cmocka_unit_test (a_plant_in_use_is_taken_by_nobody_else),
     cmocka_unit_test (forms_of_other_rates_are_known_from_the_third_rate_on),
     cmocka_unit_test (a_simulation_beside_another_shares_its_plant),

@@ -8,6 +8,7 @@
 #include "sim/base/version.h"
 #include "tests/support/graphs.h"
 #include "tests/support/play.h"
+#include "tests/support/probe_text.h"
 
 #define DAY_S 86400.0
 
@@ -376,6 +377,97 @@ a_link_binds_by_its_exposed_time (G_GNUC_UNUSED void **state)
   }
 }
 
+/* --- around the steps --- */
+
+#define SUM \
+  "job: {kind: collective, operations: [{op: all_reduce, size: 1GB}, {op: all_gather, size: 300MB}]}\n"
+
+/* Message by message, without the time before: three times the bytes on the wire take three times as long, but for the
+ * links' latencies; every time anew; and nothing where there is one rank. */
+static void
+collectives_are_timed_by_themselves (G_GNUC_UNUSED void **state)
+{
+  const FabPlanScale scale = { longer, NULL };
+  const FabWhatIf what_if = { .rate_factor = 1, .plans = &scale };
+  static const char alone[] =
+      "name: t\ncluster: {node: dgx-a100, nodes: 1, gpus_per_node: 1}\ncollectives: plain\n" SUM;
+  g_autoptr (Play) play = play_of ("collectives: plain\n", SUM, NULL),
+                   scaled = play_of ("collectives: plain\n", SUM, &what_if),
+                   one = play_new (catalog, alone, NULL);
+
+  for (guint c = 0; c < 2; c++) {
+    const FabCollectivePlan *plan = &fab_simulation_dag (play->simulation)->collectives[c].plan;
+    FabTimePs ps = fab_simulation_time_steps (play->simulation, c, 8);
+
+    assert_near ((double) ps, (double) (fab_collective_plan_idle_ps (plan) - plan->startup_ps), 0.02);
+    assert_int_equal (fab_simulation_time_steps (play->simulation, c, 8), ps);
+    assert_near ((double) fab_simulation_time_steps (scaled->simulation, c, 8), 3 * (double) ps, 0.01);
+    assert_int_equal (fab_simulation_time_steps (one->simulation, c, 8), 0);
+  }
+}
+
+/* A network with a clock of its own ends early as well once the run is cancelled. */
+static void
+a_network_hears_that_it_is_cancelled (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_of ("fidelity: step\ncollectives: plain\n", SUM, NULL);
+  FabTimePs ps = fab_simulation_time_steps (play->simulation, 0, 64);
+  gint cancel = 1;
+
+  assert_true (ps > 0);
+  fab_simulation_set_cancel (play->simulation, &cancel);
+  assert_true (fab_simulation_time_steps (play->simulation, 0, 64) < ps);
+}
+
+/* On several threads collectives that differ are played beforehand, and the figures are the same. A network that skips
+ * rounds by what comes next on its clock plays them so on one thread as well. */
+static void
+threads_change_no_figure (G_GNUC_UNUSED void **state)
+{
+  static const char *const heads[] = { "fidelity: step\n", "fidelity: {kind: packet, congestion: none}\n" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (heads); i++) {
+    g_autoptr (GString) first = g_string_new (NULL);
+
+    for (guint t = 0; t < 3; t++) {
+      g_autoptr (Play) play = play_of (
+          heads[i],
+          "iterations: 2\njob: {kind: collective, operations: [{op: all_reduce, size: "
+          "8MB}, {op: all_gather, size: 2MB}]}\n",
+          NULL);
+
+      fab_simulation_set_threads (play->simulation, t + 1);
+      g_autoptr (GString) text = g_string_new (NULL);
+      while (fab_simulation_step (play->simulation))
+        probe_text (fab_simulation_probe (play->simulation), t == 0 ? first : text);
+      assert_true (first->len > 1000);
+      if (t > 0)
+        assert_string_equal (text->str, first->str);
+      FabMemoRecord memo = fab_simulation_memo_record (play->simulation);
+      assert_int_equal (memo.n_collectives, 4);
+      FabEpisodesCount count = fab_simulation_episodes (play->simulation);
+      assert_int_equal (count.n_warm_ups, t > 0 || i == 1 ? 2 : 0);
+      assert_int_equal (count.n_warm_ups_used, count.n_warm_ups);
+    }
+  }
+}
+
+/* A pulse is told what is done while a step runs, and nothing once it is taken away. */
+static void
+a_pulse_beats_while_it_runs (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_of ("iterations: 4\n", "job: {kind: ddp, " MODEL "}\n", NULL);
+  FabPulse pulse = { 0 };
+
+  fab_simulation_set_pulse (play->simulation, &pulse);
+  assert_true (fab_simulation_step (play->simulation));
+  assert_int_equal (pulse.n_tasks, fab_simulation_dag (play->simulation)->n_tasks);
+  pulse = (FabPulse){ 0 };
+  fab_simulation_set_pulse (play->simulation, NULL);
+  assert_true (fab_simulation_step (play->simulation));
+  assert_int_equal (pulse.n_tasks, 0);
+}
+
 /* --- what it says of itself --- */
 
 /* Kernels take longer while collectives occupy multiprocessors: as much as their spans are longer than the tasks, mean
@@ -505,6 +597,10 @@ main (void)
     cmocka_unit_test (a_what_if_of_the_job_is_on_the_plant_of_the_cache),
     cmocka_unit_test (weighing_gives_the_plant_back),
     cmocka_unit_test (a_link_binds_by_its_exposed_time),
+    cmocka_unit_test (collectives_are_timed_by_themselves),
+    cmocka_unit_test (a_network_hears_that_it_is_cancelled),
+    cmocka_unit_test (threads_change_no_figure),
+    cmocka_unit_test (a_pulse_beats_while_it_runs),
     cmocka_unit_test (kernels_are_slowed_by_collectives),
     cmocka_unit_test (records_are_of_the_scenario_and_its_machine),
     cmocka_unit_test (seeds_are_used_where_something_is_drawn),
