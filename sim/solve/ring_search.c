@@ -31,12 +31,12 @@ typedef struct {
 
 /* Kuhn's search for a matching, with the vertices tried so far and the holder of each target. */
 typedef struct {
-  guint *links;        /* [n * n] */
-  const guint *order;  /* of targets */
-  const guint *limits; /* per target: how many may hold it */
-  guint *used;         /* [n * n]: links used, by holder */
-  guint *n_held;       /* per target: how many hold it */
-  guint64 tried;       /* targets tried */
+  guint *links;       /* [n * n] */
+  const guint *order; /* of targets */
+  guint limit;        /* how many may hold a target */
+  guint *used;        /* [n * n]: links used, by holder */
+  guint *n_held;      /* per target: how many hold it */
+  guint64 tried;      /* targets tried */
 } Matching;
 
 static guint
@@ -47,6 +47,16 @@ random_below (Pack *self, guint n)
   z = (z ^ (z >> 30)) * G_GUINT64_CONSTANT (0xbf58476d1ce4e5b9);
   z = (z ^ (z >> 27)) * G_GUINT64_CONSTANT (0x94d049bb133111eb);
   return (guint) ((z ^ (z >> 31)) % n);
+}
+
+static guint
+sum_of (const guint *counts, guint n)
+{
+  guint sum = 0;
+
+  for (guint i = 0; i < n * n; i++)
+    sum += counts[i];
+  return sum;
 }
 
 /* --- the first permutations --- */
@@ -61,7 +71,7 @@ augment (Matching *self, guint n, guint from)
     if (self->links[from * n + to] <= self->used[from * n + to] || (self->tried >> to & 1))
       continue;
     self->tried |= G_GUINT64_CONSTANT (1) << to;
-    if (self->n_held[to] < self->limits[to]) {
+    if (self->n_held[to] < self->limit) {
       self->n_held[to]++;
       self->used[from * n + to]++;
       return TRUE;
@@ -80,16 +90,14 @@ augment (Matching *self, guint n, guint from)
 static gboolean
 find_factor (Pack *self, guint *links, guint degree, guint *used)
 {
-  guint n = self->n, n_held[FAB_PACK_MOST_VERTICES] = { 0 }, order[FAB_PACK_MOST_VERTICES],
-        limits[FAB_PACK_MOST_VERTICES];
-  Matching matching = { links, order, limits, used, n_held, 0 };
+  guint n = self->n, n_held[FAB_PACK_MOST_VERTICES] = { 0 }, order[FAB_PACK_MOST_VERTICES];
+  Matching matching = { .links = links, .order = order, .limit = degree, .used = used, .n_held = n_held };
 
   for (guint i = 0; i < n; i++) {
     guint at = random_below (self, i + 1);
 
     order[i] = order[at];
     order[at] = i;
-    limits[i] = degree;
   }
   memset (used, 0, n * n * sizeof *used);
   for (guint k = 0; k < degree; k++)
@@ -312,26 +320,17 @@ note_best (Pack *self)
   self->n_best = self->n_good;
 }
 
-static gboolean
-has_spare (const Pack *self)
-{
-  for (guint i = 0; i < self->n * self->n; i++)
-    if (self->spare[i] > 0)
-      return TRUE;
-  return FALSE;
-}
-
 static void
 search (Pack *self, guint n_moves)
 {
-  gboolean is_open = FALSE;
+  guint n_links = sum_of (self->problem->capacity, self->n);
+  gboolean has_spare = n_links > self->n * self->problem->n_cycles;
 
   for (guint move = 0; move < n_moves && self->n_best < self->problem->n_cycles; move++) {
     if (move % (MOVES_PER_START * self->n) == 0) {
       if (!start (self))
         return;
-      is_open = has_spare (self);
-    } else if (is_open && random_below (self, 2) == 0) {
+    } else if (has_spare && random_below (self, 2) == 0) {
       move_to_spare (self);
     } else {
       move_between_cycles (self);
@@ -382,7 +381,7 @@ scale (const guint *counts, guint n, guint load)
   guint *capacity = g_new (guint, n * n);
 
   for (guint i = 0; i < n * n; i++)
-    capacity[i] = i % (n + 1) == 0 ? 0 : counts[i] * load;
+    capacity[i] = counts[i] * load;
   return capacity;
 }
 
@@ -403,10 +402,10 @@ links_out (const guint *counts, guint n, guint64 set)
 static guint
 count_most (const guint *counts, guint n)
 {
-  guint64 everything = n == 64 ? G_MAXUINT64 : (G_GUINT64_CONSTANT (1) << n) - 1;
+  guint64 everything = G_MAXUINT64 >> (64 - n);
   guint most = G_MAXUINT;
 
-  for (guint v = 0; v < n; v++) {
+  for (guint v = 0; n > MOST_CUT_VERTICES && v < n; v++) {
     guint64 one = G_GUINT64_CONSTANT (1) << v;
 
     most = MIN (most, MIN (links_out (counts, n, one), links_out (counts, n, everything ^ one)));
@@ -495,27 +494,18 @@ find_paths (const guint *counts, guint n, const FabPackArc *ends, guint n_paths,
   return write_set (next, n, n_cycles, load, closers);
 }
 
-static guint
-sum_of (const guint *counts, guint n)
-{
-  guint sum = 0;
-
-  for (guint i = 0; i < n * n; i++)
-    sum += counts[i];
-  return sum;
-}
-
 /* All paths must be found, so it tries sizes downwards from the most that the number of links allows. */
 FabRingSet
 fab_ring_search_paths (const guint *counts, guint n, const FabPackArc *ends, guint n_paths)
 {
   FabRingSet best = { 0, 1, NULL };
-  guint most = n <= FAB_PACK_MOST_VERTICES ? sum_of (counts, n) / ((n - 1) * n_paths) : 0;
 
+  if (n > FAB_PACK_MOST_VERTICES)
+    return best;
   for (guint i = 0; i < n_paths; i++)
     if (ends[i].from == ends[i].to)
       return best;
-  for (guint copies = MAX (most, 1); copies > 0 && best.n_orders == 0; copies--)
+  for (guint copies = sum_of (counts, n) / ((n - 1) * n_paths); copies > 0 && best.n_orders == 0; copies--)
     best = find_paths (counts, n, ends, n_paths, copies, 1);
   for (guint load = 2; load <= n_paths && best.n_orders == 0; load *= 2)
     best = find_paths (counts, n, ends, n_paths, 1, load);

@@ -24,10 +24,11 @@ void fab_ring_set_clear (FabRingSet *self);
 /* Whether `a` moves more at once than `b`. */
 gboolean fab_ring_set_is_better (const FabRingSet *a, const FabRingSet *b);
 
-/* Returns directed cycles over n vertices, from 2 to 64 of them. counts[from x n + to] is the number of links. */
+/* Returns directed cycles over n vertices, 2 or more; over more than 64 it finds none. counts[from x n + to] is the
+ * number of links, 0 where both are the same vertex. */
 FabRingSet fab_ring_search_cycles (const guint *counts, guint n);
 
-/* Returns paths over all vertices: `n_paths`, or a multiple k of it. Path k x i + j goes from ends[i].from to
+/* Returns paths over all vertices, likewise: `n_paths`, or a multiple k of it. Path k x i + j goes from ends[i].from to
  * ends[i].to. */
 FabRingSet fab_ring_search_paths (const guint *counts, guint n, const FabPackArc *ends, guint n_paths);
 

@@ -277,6 +277,42 @@ an_order_begins_where_most_links_follow (G_GNUC_UNUSED void **state)
   assert_true (order[0] == 0 && order[1] == 1 && order[2] == 3 && order[3] == 2);
 }
 
+/* 0 to 1 and 2, and 2 to 1. From 0 the walk 0, 1, 2 has one direct link, and from 1 the walk 1, 0, 2 has one as well, but
+ * another one closes the ring. From 2 it is as many. */
+static void
+the_link_that_closes_an_order_counts (G_GNUC_UNUSED void **state)
+{
+  Wiring wiring = wiring_of_rows (3, "011 000 010");
+  static const guint from_one[] = { 1, 0, 2 };
+  guint order[3];
+
+  fab_ring_search_order (wiring.counts, 3, order);
+  assert_memory_equal (order, from_one, sizeof from_one);
+}
+
+/* A circle of wires, all in one direction: a ring over 64 vertices, and over more none is looked for. No path over it ends
+ * one vertex after its beginning. */
+static void
+of_very_many_vertices_no_set_is_looked_for (G_GNUC_UNUSED void **state)
+{
+  const FabPackArc end = { 0, 1 };
+
+  for (guint n = 64; n <= 65; n++) {
+    g_autofree guint *counts = g_new (guint, n * n);
+
+    for (guint i = 0; i < n * n; i++)
+      counts[i] = (i / n + 1) % n == i % n;
+    FabRingSet cycles = fab_ring_search_cycles (counts, n),
+               paths = fab_ring_search_paths (counts, n, &end, 1);
+    assert_int_equal (cycles.n_orders, n == 64);
+    assert_int_equal (paths.n_orders, 0);
+    assert_int_equal (paths.load, 1);
+    fab_ring_set_clear (&cycles);
+    assert_int_equal (cycles.n_orders, 0);
+    assert_null (cycles.orders);
+  }
+}
+
 static void
 sets_are_compared_by_what_they_move (G_GNUC_UNUSED void **state)
 {
@@ -312,6 +348,8 @@ main (void)
     cmocka_unit_test (the_answer_is_always_the_same),
     cmocka_unit_test (the_same_orders_are_found_everywhere),
     cmocka_unit_test (an_order_begins_where_most_links_follow),
+    cmocka_unit_test (the_link_that_closes_an_order_counts),
+    cmocka_unit_test (of_very_many_vertices_no_set_is_looked_for),
     cmocka_unit_test (sets_are_compared_by_what_they_move),
   };
 
