@@ -565,6 +565,112 @@ a_description_counts_what_links_carry (G_GNUC_UNUSED void **state)
   }
 }
 
+/* The words of a description. (transfer full) */
+static GArray *
+words_of (const Rig *rig, const Plan *plan, const FabPlaySpec *spec)
+{
+  g_autoptr (FabSchedule) schedule = schedule_of (plan, rig);
+  RigNet net = rig_net (rig, &fab_net_step);
+  GArray *words = g_array_new (FALSE, FALSE, sizeof (guint64));
+  g_autoptr (GArray) links = g_array_new (FALSE, FALSE, sizeof (FabLinkId));
+  FabMeter *meter = fab_meter_new (rig->graph);
+  FabPlayTraits traits = { words, links, meter, TRUE };
+
+  fab_play_describe (schedule, net.net, spec, &traits);
+  fab_meter_free (meter);
+  rig_net_clear (&net);
+  return words;
+}
+
+/* Three lanes, of which the last waits for the second. */
+static Plan
+described_plan (void)
+{
+  return (Plan){ .n_lanes = 3,
+                 .n_waits = 1,
+                 .n_messages = { 1, 1, 1 },
+                 .likes = { 0, 1, 2 },
+                 .weights = { 0.5, 0.25, 0.25 },
+                 .waits = { { 2, 1, 0, FALSE } } };
+}
+
+static void
+change_plan (guint which, Plan *plan)
+{
+  switch (which) {
+  case 0: plan->weights[0] = 0.75; break;
+  case 1: plan->n_messages[0] = 2; break;
+  case 2: plan->waits[0].from = 0; break;
+  case 3: plan->waits[0].offset = 1; break;
+  case 4: plan->waits[0].is_departure = TRUE; break;
+  case 5:
+    plan->waits[0].lane = 1;
+    plan->waits[0].from = 0;
+    break;
+  case 6: plan->n_waits = 0; break;
+  default: plan->n_lanes = 2; plan->n_waits = 0;
+  }
+}
+
+enum { N_PLAN_CHANGES = 8 };
+
+/* Plays that differ in anything have other descriptions, and those of equal plays are equal. */
+static void
+what_a_play_depends_on_is_described (G_GNUC_UNUSED void **state)
+{
+  const FabPlaySpec base = { .bytes = BYTES,
+                             .wire_factor = 1,
+                             .limit_bytes_per_s = 1e11,
+                             .free_bytes_per_s = 1e12,
+                             .is_pipeline = TRUE,
+                             .share = 1,
+                             .once_ps = 5,
+                             .steps_ps = 1000,
+                             .intra_cost = 1,
+                             .inter_cost = 1 };
+  FabPlaySpec specs[] = { base, base, base, base, base, base };
+  g_autoptr (Rig) rig = pairs (),
+                  slow = rig_new (&(RigSpec){ .n_nodes = 1,
+                                              .gpus_per_node = 2 * MOST_LANES,
+                                              .gpu_bytes_per_s = FAB_PS_PER_S / 2,
+                                              .gpu_latency_ps = LATENCY_PS / 2 }),
+                  late = rig_new (&(RigSpec){ .n_nodes = 1,
+                                              .gpus_per_node = 2 * MOST_LANES,
+                                              .gpu_bytes_per_s = FAB_PS_PER_S,
+                                              .gpu_latency_ps = LATENCY_PS });
+  const Plan plan = described_plan ();
+  g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref);
+
+  specs[0].bytes = 2 * BYTES;
+  specs[1].wire_factor = 1.5;
+  specs[2].limit_bytes_per_s = 2e11;
+  specs[3].share = 2;
+  specs[4].once_ps = 6;
+  specs[5].steps_ps = 1001;
+  g_ptr_array_add (all, words_of (rig, &plan, &base));
+  g_ptr_array_add (all, words_of (slow, &plan, &base));
+  g_ptr_array_add (all, words_of (late, &plan, &base));
+  for (guint i = 0; i < G_N_ELEMENTS (specs); i++)
+    g_ptr_array_add (all, words_of (rig, &plan, &specs[i]));
+  for (guint i = 0; i < N_PLAN_CHANGES; i++) {
+    Plan changed = described_plan ();
+
+    change_plan (i, &changed);
+    g_ptr_array_add (all, words_of (rig, &changed, &base));
+  }
+  for (guint a = 0; a < all->len; a++)
+    for (guint b = 0; b < all->len; b++) {
+      const GArray *x = g_ptr_array_index (all, a), *y = g_ptr_array_index (all, b);
+
+      if ((x->len == y->len && memcmp (x->data, y->data, x->len * sizeof (guint64)) == 0) != (a == b))
+        fail_msg ("%u and %u", a, b);
+    }
+  g_autoptr (GArray) again = words_of (rig, &plan, &base);
+  const GArray *first = g_ptr_array_index (all, 0);
+  assert_int_equal (again->len, first->len);
+  assert_memory_equal (again->data, first->data, first->len * sizeof (guint64));
+}
+
 int
 main (void)
 {
@@ -576,6 +682,7 @@ main (void)
     cmocka_unit_test (a_plan_is_played_as_messages_where_there_are_some),
     cmocka_unit_test (a_play_is_what_the_plan_says),
     cmocka_unit_test (a_description_counts_what_links_carry),
+    cmocka_unit_test (what_a_play_depends_on_is_described),
   };
 
   return cmocka_run_group_tests_name ("plays", tests, NULL, NULL);
