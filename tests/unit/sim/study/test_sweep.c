@@ -8,6 +8,7 @@
 #include "models/models.h"
 #include "sim/study/sweep.h"
 #include "sim/study/sweep_record.h"
+#include "tests/support/failing.h"
 #include "tests/support/random.h"
 
 static const char *const two[] = { "cluster.nodes=1,2", "job.bucket=1..3MiB", NULL };
@@ -258,28 +259,38 @@ typedef struct {
   guint n_told;
   FabSweepProgress last;
   gboolean (*first) (gpointer self); /* is called before the first point is played; NULL: nothing */
+  guint n_threads;
+  FabRanks *ranks;  /* NULL: there are no others */
+  guint cancels_at; /* it is cancelled when so many points are done; 0: not at all */
 } Whole;
 
 static const char sends[] = "name: x\niterations: 1\ncluster: {node: dgx-h100, nodes: 2, gpus_per_node: 1}\n"
                             "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n";
 
 static Whole *
-whole_new (void)
+whole_of (const FabRegistry *registry)
 {
   static const char *const rates[] = { "cluster.nic_rate=100..600Gb/s:100", NULL };
   Whole *self = g_new0 (Whole, 1);
 
+  self->n_threads = 1;
   self->catalog = fab_catalog_load (FAB_SOURCE_DIR "/models/catalog", &fab_models, NULL);
   self->folder = g_dir_make_tmp ("sweep-XXXXXX", NULL);
   self->results = g_build_filename (self->folder, "results.db", NULL);
   put (self->folder, "x.yaml", sends);
   g_autofree char *path = g_build_filename (self->folder, "x.yaml", NULL);
-  self->study = fab_study_new (path, NULL, self->catalog, &fab_models, NULL);
+  self->study = fab_study_new (path, NULL, self->catalog, registry, NULL);
   self->grid = fab_grid_new (rates, NULL, NULL);
   self->plan = fab_sweep_plan_new (self->study, self->grid, "1", NULL);
   self->said = g_string_new (NULL);
   assert_int_equal (self->grid->n_points, N_POINTS);
   return self;
+}
+
+static Whole *
+whole_new (void)
+{
+  return whole_of (&fab_models);
 }
 
 static void
@@ -321,16 +332,26 @@ tell_note (gpointer data, const char *sentence)
 }
 
 static gboolean
+is_enough (gpointer data)
+{
+  const Whole *self = data;
+
+  return self->cancels_at > 0 && self->last.n_done >= self->cancels_at;
+}
+
+static gboolean
 run (Whole *self, FabStore *store, GError **error)
 {
   const FabSweepSpec spec = { .study = self->study,
                               .grid = self->grid,
                               .plan = self->plan,
                               .version = "1",
-                              .n_threads = 1,
+                              .n_threads = self->n_threads,
+                              .ranks = self->ranks,
                               .data = self,
                               .progress = tell_progress,
-                              .note = tell_note };
+                              .note = tell_note,
+                              .is_cancelled = is_enough };
 
   self->n_told = 0;
   self->last = (FabSweepProgress){ 0 };
@@ -474,6 +495,233 @@ a_plan_needs_one_point_that_can_be (G_GNUC_UNUSED void **state)
   assert_string_not_equal (seeds->fingerprint, held->fingerprint);
 }
 
+/* A point that breaks an invariant ends the sweep; what was played before may be stored, and it is not. */
+static void
+a_point_that_breaks_an_invariant_ends_the_sweep (G_GNUC_UNUSED void **state)
+{
+  for (guint at = 1; at <= N_POINTS; at += N_POINTS - 1) {
+    Whole *self = whole_of (failing_models ());
+    g_autoptr (FabStore) store = fab_store_new (NULL);
+    g_autoptr (GError) error = NULL;
+
+    self->study->n_seeds = 1;
+    failing_at (at, FAB_ERROR_BROKEN);
+    assert_false (run (self, store, &error));
+    assert_true (g_error_matches (error, FAB_ERROR, FAB_ERROR_BROKEN));
+    assert_true (n_stored (self, store) < at);
+    whole_free (self);
+  }
+}
+
+/* A sweep that is cancelled keeps what was played, and goes on with the rest when it runs again. Time goes on. */
+static void
+a_cancelled_sweep_keeps_what_was_played (G_GNUC_UNUSED void **state)
+{
+  Whole *self = whole_new ();
+  g_autoptr (FabStore) store = fab_store_new (NULL);
+  gint64 began_us = g_get_monotonic_time ();
+
+  self->cancels_at = 1;
+  assert_true (run (self, store, NULL));
+  gint64 n_played = self->outcome.n_played;
+  assert_true (self->outcome.is_cancelled);
+  assert_in_range (n_played, 1, N_POINTS);
+  assert_int_equal (n_stored (self, store), n_played);
+  assert_in_range (self->last.elapsed_us, 0, g_get_monotonic_time () - began_us);
+  self->cancels_at = 0;
+  assert_true (run (self, store, NULL));
+  assert_false (self->outcome.is_cancelled);
+  assert_int_equal (self->outcome.n_there, n_played);
+  assert_int_equal (self->outcome.n_played, N_POINTS - n_played);
+  whole_free (self);
+}
+
+static void
+a_grid_may_have_one_point (G_GNUC_UNUSED void **state)
+{
+  static const char *const one[] = { "cluster.nic_rate=100Gb/s", NULL };
+  Whole *self = whole_new ();
+  g_autoptr (FabStore) store = fab_store_new (NULL);
+  g_autoptr (FabGrid) grid = fab_grid_new (one, NULL, NULL);
+  g_autoptr (FabSweepPlan) plan = fab_sweep_plan_new (self->study, grid, "1", NULL);
+  const FabSweepSpec spec = {
+    .study = self->study, .grid = grid, .plan = plan, .version = "1", .n_threads = 1
+  };
+
+  assert_true (fab_sweep_run (&spec, store, &self->outcome, NULL));
+  assert_int_equal (self->outcome.n_played, 1);
+  whole_free (self);
+}
+
+/* --- other ranks --- */
+
+/* Ranks that a queue stands for. The first leaves as soon as it is given points; the second plays what it is given. */
+typedef struct {
+  FabRanks ranks;
+  Whole *whole;
+  GQueue come; /* GByteArray: messages to rank 0; the first byte is the sender */
+  guint n_given[3], n_ends, n_left;
+  gint64 first[3]; /* point that it was given */
+} Peers;
+
+static void
+say (Peers *self, guint8 from, guint8 kind, gconstpointer more, gsize size)
+{
+  GByteArray *message = g_byte_array_new ();
+  const guint8 begin[] = { from, kind };
+
+  g_byte_array_append (message, begin, sizeof begin);
+  g_byte_array_append (message, more, (guint) size);
+  g_queue_push_tail (&self->come, message);
+}
+
+static void
+say_report (Peers *self, guint8 from, guint32 n_wanted, const gint64 *points, guint n)
+{
+  g_autoptr (GByteArray) message = g_byte_array_new ();
+
+  g_byte_array_append (message, (const guint8 *) &n_wanted, sizeof n_wanted);
+  for (guint i = 0; i < n; i++) {
+    g_autoptr (FabEdits) edits = fab_grid_edits (self->whole->grid, points[i]);
+    FabTry trial = { .edits = edits };
+
+    fab_try_play (self->whole->study, &trial);
+    g_autoptr (FabSweepPointRecord) record = fab_sweep_record_new (self->whole->grid, points[i], &trial);
+    fab_sweep_record_write (record, message);
+    fab_try_clear (&trial);
+  }
+  say (self, from, FAB_RANKS_REPORT, message->data, message->len);
+}
+
+static void
+peers_send (FabRanks *ranks, guint to, gconstpointer bytes, gsize size)
+{
+  Peers *self = (Peers *) ranks;
+  guint n = (guint) ((size - 1) / sizeof (gint64));
+  gint64 points[N_POINTS];
+
+  if (*(const guint8 *) bytes == FAB_RANKS_END) {
+    self->n_ends++;
+    say (self, (guint8) to, FAB_RANKS_BYE, "", 0);
+  } else if (n > 0) {
+    assert_in_range (n, 1, N_POINTS);
+    memcpy (points, (const guint8 *) bytes + 1, n * sizeof *points);
+    self->first[to] = self->n_given[to] == 0 ? points[0] : self->first[to];
+    self->n_given[to] += n;
+    if (to == 1)
+      say (self, 1, FAB_RANKS_BYE, "", 0);
+    else
+      say_report (self, 2, N_POINTS, points, n);
+  }
+}
+
+static gboolean
+peers_receive (FabRanks *ranks, guint *from, GByteArray *bytes)
+{
+  Peers *self = (Peers *) ranks;
+  g_autoptr (GByteArray) message = g_queue_pop_head (&self->come);
+
+  if (message == NULL)
+    return FALSE;
+  *from = message->data[0];
+  g_byte_array_set_size (bytes, 0);
+  g_byte_array_append (bytes, message->data + 1, message->len - 1);
+  return TRUE;
+}
+
+static void
+peers_leave (FabRanks *ranks, G_GNUC_UNUSED gboolean is_whole)
+{
+  ((Peers *) ranks)->n_left++;
+}
+
+/* Rank 0 simulates nothing here. What it gave to a rank that leaves, the first point of the grid among it, it gives to
+ * the other one, so that each point is stored once, as played. */
+static void
+points_of_a_rank_that_leaves_go_to_another (G_GNUC_UNUSED void **state)
+{
+  Whole *self = whole_new ();
+  Peers peers = { .ranks = { FAB_RANKS_ABI, 0, 3, 1, "here", peers_send, peers_receive, peers_leave },
+                  .whole = self };
+  g_autoptr (FabStore) store = fab_store_new (NULL);
+
+  for (guint8 rank = 1; rank < 3; rank++) {
+    g_autofree char *hello = g_strdup_printf ("%s|there|%u||", self->plan->fingerprint, rank);
+    gsize n = strlen (hello);
+
+    g_strdelimit (hello, "|", '\0');
+    say (&peers, rank, FAB_RANKS_HELLO, hello, n);
+    say_report (&peers, rank, rank == 1 ? 2 : N_POINTS, NULL, 0);
+  }
+  self->n_threads = 0;
+  self->ranks = &peers.ranks;
+  assert_true (run (self, store, NULL));
+  assert_int_equal (self->outcome.n_played, N_POINTS);
+  assert_int_equal (self->outcome.n_foreign, 0);
+  assert_int_equal (n_stored (self, store), N_POINTS);
+  assert_int_equal (peers.n_given[1], 2);
+  assert_int_equal (peers.first[1], 0);
+  assert_int_equal (peers.n_given[2], N_POINTS);
+  assert_int_equal (peers.first[2], 2);
+  assert_true (peers.n_ends >= 1 && peers.n_left == 1);
+  g_queue_clear_full (&peers.come, (GDestroyNotify) g_byte_array_unref);
+  whole_free (self);
+}
+
+/* --- plans --- */
+
+/* Of a large grid 32 points are looked at, the first and the last among them: here the last alone can be. */
+static void
+a_plan_looks_all_over_the_grid (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GString) values = g_string_new ("job.micro_batch=");
+
+  for (guint i = 0; i < 99; i++)
+    g_string_append (values, "none,");
+  g_string_append (values, "2");
+  const char *const vary[] = { values->str, NULL };
+  g_autoptr (FabCatalog) catalog = fab_catalog_load (FAB_SOURCE_DIR "/models/catalog", &fab_models, NULL);
+  g_autoptr (FabStudy) study = fab_study_new (FAB_SOURCE_DIR "/scenarios/hello.yaml", NULL, catalog,
+                                              &fab_models, NULL);
+  g_autoptr (FabGrid) grid = fab_grid_new (vary, NULL, NULL);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabSweepPlan) plan = fab_sweep_plan_new (study, grid, "1", &error);
+  assert_non_null (plan);
+  assert_null (error);
+}
+
+/* A value that names a file stands for what is in it. */
+static void
+a_file_that_a_value_names_is_part_of_the_sweep (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabCatalog) catalog = fab_catalog_load (FAB_SOURCE_DIR "/models/catalog", &fab_models, NULL);
+  g_autofree char *folder = g_dir_make_tmp ("sweep-XXXXXX", NULL), *schedule = NULL,
+                  *path = g_build_filename (folder, "x.yaml", NULL);
+
+  g_autofree char *values = g_strdup_printf ("schedules=[],[{file: '%s/four.xml'}]", folder);
+  const char *const vary[] = { values, NULL };
+  g_autoptr (FabGrid) grid = fab_grid_new (vary, NULL, NULL);
+
+  assert_true (
+      g_file_get_contents (FAB_SOURCE_DIR "/scenarios/schedules/all-pairs-4.xml", &schedule, NULL, NULL));
+  g_autofree char *other = g_strconcat (schedule, "\n", NULL);
+  put (folder, "x.yaml", with_file);
+  put (folder, "four.xml", schedule);
+  g_autoptr (FabStudy) study = fab_study_new (path, NULL, catalog, &fab_models, NULL);
+  g_autoptr (FabEdits) none = fab_edits_of ((const char *[]){ "schedules=[]", NULL });
+  g_autoptr (FabStudy) without = fab_study_edited (study, none);
+  g_autoptr (FabSweepPlan) a = fab_sweep_plan_new (without, grid, "1", NULL),
+                           b = fab_sweep_plan_new (without, grid, "1", NULL);
+  put (folder, "four.xml", other);
+  g_autoptr (FabSweepPlan) c = fab_sweep_plan_new (without, grid, "1", NULL);
+  assert_string_equal (a->fingerprint, b->fingerprint);
+  assert_string_equal (a->scenario_yaml, c->scenario_yaml);
+  assert_string_not_equal (a->fingerprint, c->fingerprint);
+  drop (folder, "four.xml");
+  drop (folder, "x.yaml");
+  g_rmdir (folder);
+}
+
 int
 main (void)
 {
@@ -490,6 +738,12 @@ main (void)
     cmocka_unit_test (points_of_another_process_are_its_own),
     cmocka_unit_test (a_file_that_changes_meanwhile_ends_the_sweep),
     cmocka_unit_test (a_plan_needs_one_point_that_can_be),
+    cmocka_unit_test (a_point_that_breaks_an_invariant_ends_the_sweep),
+    cmocka_unit_test (a_cancelled_sweep_keeps_what_was_played),
+    cmocka_unit_test (a_grid_may_have_one_point),
+    cmocka_unit_test (points_of_a_rank_that_leaves_go_to_another),
+    cmocka_unit_test (a_plan_looks_all_over_the_grid),
+    cmocka_unit_test (a_file_that_a_value_names_is_part_of_the_sweep),
   };
 
   return cmocka_run_group_tests_name ("sweep", tests, NULL, NULL);
