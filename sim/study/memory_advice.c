@@ -481,7 +481,18 @@ has_equal (const Search *self, const GPtrArray *sets, const Set *set)
   return FALSE;
 }
 
-/* Moves the next sets to be built out of `sets`, each with other families. (transfer container) */
+/* Whether one of the sets has all families of this one. */
+static gboolean
+has_more (const Search *self, const GPtrArray *sets, const Set *set)
+{
+  for (guint i = 0; i < sets->len; i++)
+    if (covers (self, g_ptr_array_index (sets, i), set))
+      return TRUE;
+  return FALSE;
+}
+
+/* Moves the next sets to be built out of `sets`. A set with families of one before it waits until that was built: so no
+ * set that fits keeps out one that comes before it. (transfer container) */
 static GPtrArray *
 take_next (const Search *self, GPtrArray *sets, guint n_hopeless)
 {
@@ -496,7 +507,7 @@ take_next (const Search *self, GPtrArray *sets, guint n_hopeless)
       break;
     if (is_found (self, set))
       g_ptr_array_remove_index (sets, i);
-    else if (has_equal (self, next, set))
+    else if (has_more (self, next, set))
       i++;
     else
       g_ptr_array_add (next, g_ptr_array_steal_index (sets, i));
