@@ -502,6 +502,101 @@ a_brief_neighbour_leaves_the_meter_alone (G_GNUC_UNUSED void **state)
                1e-12); /* the second has been played too */
 }
 
+/* --- what a watch is told --- */
+
+struct _FabWatchedJob {
+  FabWatchedJobEnv env;
+};
+
+typedef struct {
+  FabPlayWatch base;
+  FabNet *net;
+  FabWatchedJob job;
+  guint n_made, n_freed;
+} Watch;
+
+static FabWatchedJob *
+watch_job_new (FabPlayWatch *watch, const FabWatchedJobEnv *env)
+{
+  Watch *self = (Watch *) watch;
+
+  self->job.env = *env;
+  self->n_made++;
+  return &self->job;
+}
+
+static Watch *watched; /* by the function below, which is given the job alone */
+
+static void
+watch_job_free (FabWatchedJob *job)
+{
+  assert_ptr_equal (job, &watched->job);
+  watched->n_freed++;
+}
+
+static void
+watch_begin (FabPlayWatch *watch, FabWatchedJob *job, const FabJobCollective *collective, FabDone done)
+{
+  assert_ptr_equal (job, &((Watch *) watch)->job);
+  fab_direct_stream (((Watch *) watch)->net, collective, done);
+}
+
+static FabMeter *
+watch_meter (const FabPlayWatch *watch)
+{
+  return ((const Watch *) watch)->net->meter;
+}
+
+static gboolean
+watch_is_still (G_GNUC_UNUSED const FabPlayWatch *watch)
+{
+  return FALSE;
+}
+
+static FabLinkId
+watch_find_jam (G_GNUC_UNUSED const FabPlayWatch *watch)
+{
+  return FAB_NO_LINK;
+}
+
+/* Of a single iteration no other one is under way. */
+static void
+a_watch_is_told_of_the_job (G_GNUC_UNUSED void **state)
+{
+  static const FabPlayWatchOps ops = { watch_job_new, watch_job_free, watch_begin,
+                                       watch_meter,   watch_is_still, watch_find_jam };
+  static const FabLinkId apart[] = { 1, 2 };
+
+  for (guint n = 1; n <= 3; n++) {
+    Watch watch = { .base.ops = &ops };
+    Job *job = job_new ();
+
+    watched = &watch;
+    fab_dag_builder_join (job->builder, streams_of (job, 0, 1, names),
+                          send (job, 0, 1, 20, FAB_DIMENSION_DATA, FAB_OP_BROADCAST));
+    job->env.watch = &watch.base;
+    job->env.is_alone = n == 2;
+    job->env.apart = apart;
+    job->env.n_apart = 2;
+    job_start (job, n);
+    watch.net = job->net.net;
+    assert_int_equal (watch.n_made, 1);
+    assert_ptr_equal (fab_executor_job (job->executor), &watch.job);
+    assert_ptr_equal (watch.job.env.net, job->net.net);
+    assert_ptr_equal (watch.job.env.dag, job->dag);
+    assert_int_equal (watch.job.env.has_next, n > 1);
+    assert_int_equal (watch.job.env.is_alone, n == 2);
+    assert_ptr_equal (watch.job.env.apart, apart);
+    assert_int_equal (watch.job.env.n_apart, 2);
+    for (guint i = 0; i < n; i++)
+      assert_true (fab_executor_run_iteration (job->executor));
+    assert_int_equal (fab_engine_now (job->net.engine), 20 * n);
+    assert_int_equal (watch.n_freed, 0);
+    job_free (job);
+    assert_int_equal (watch.n_freed, 1);
+  }
+}
+
 int
 main (void)
 {
@@ -520,6 +615,7 @@ main (void)
     cmocka_unit_test (a_brief_executor_tells_the_last_iteration_alone),
     cmocka_unit_test (a_neighbour_leaves_engine_and_meter_alone),
     cmocka_unit_test (a_brief_neighbour_leaves_the_meter_alone),
+    cmocka_unit_test (a_watch_is_told_of_the_job),
   };
 
   return cmocka_run_group_tests_name ("executor_states", tests, NULL, NULL);
