@@ -46,7 +46,7 @@ busiest_first (gconstpointer a, gconstpointer b)
 
   if (x->busy_fraction != y->busy_fraction)
     return x->busy_fraction > y->busy_fraction ? -1 : 1;
-  return x->link < y->link ? -1 : x->link > y->link;
+  return x->link < y->link ? -1 : 1;
 }
 
 static gint
@@ -113,10 +113,9 @@ make_steps (const FabDag *dag, const GArray *records, guint link)
 }
 
 static void
-add_link (const FabDag *dag, const GArray *records, guint link, GArray *samples)
+add_link (const FabDag *dag, guint iteration, const GArray *records, guint link, GArray *samples)
 {
   g_autoptr (GArray) steps = make_steps (dag, records, link);
-  guint iteration = g_array_index (records, FabCollectiveRecord, 0).iteration;
   double rate = 0;
   gint n_moving = 0;
 
@@ -135,12 +134,12 @@ add_link (const FabDag *dag, const GArray *records, guint link, GArray *samples)
  * `records` are the collectives of the iteration, `loads` (FabLinkLoadRecord, ascending links) what its links
  * carried. */
 static void
-samples_add (const FabDag *dag, const GArray *records, const GArray *loads, GArray *samples)
+samples_add (const FabDag *dag, guint iteration, const GArray *records, const GArray *loads, GArray *samples)
 {
   g_autoptr (GArray) links = find_links (records, loads);
 
   for (guint i = 0; i < links->len; i++)
-    add_link (dag, records, g_array_index (links, Busy, i).link, samples);
+    add_link (dag, iteration, records, g_array_index (links, Busy, i).link, samples);
 }
 
 /* Fractions of a ps: any share among 1 to 7 dimensions, within it among 1 to 9 operations, and within it between two
@@ -179,7 +178,7 @@ compare_edges (gconstpointer a, gconstpointer b)
 static GArray *
 make_edges (const GArray *comm_spans)
 {
-  GArray *edges = g_array_sized_new (FALSE, FALSE, sizeof (Edge), 2 * comm_spans->len);
+  GArray *edges = g_array_new (FALSE, FALSE, sizeof (Edge));
 
   for (guint i = 0; i < comm_spans->len; i++) {
     const FabCommSpan *comm_span = &g_array_index (comm_spans, FabCommSpan, i);
@@ -232,18 +231,20 @@ pass_time (Sweep *self, FabTimePs length_ps, FabTimePs exposed_ps)
     }
 }
 
-/* Edges at the same time may come in any order, because no time lies between them, but of one span the start comes
- * first, which a stable sort keeps. */
+/* Edges at the same time may come in any order, because no time lies between them. */
 static void
 sweep_edges (Sweep *self, const GArray *edges, const FabIntervalSet *compute)
 {
+  FabTimePs since_ps = 0;
+
   for (guint i = 0; i < edges->len; i++) {
     const Edge *edge = &g_array_index (edges, Edge, i);
-    FabTimePs since_ps = i > 0 ? edge[-1].time_ps : edge->time_ps, length_ps = edge->time_ps - since_ps;
+    FabTimePs length_ps = edge->time_ps - since_ps;
 
-    if (length_ps > 0 && self->n_dimensions > 0)
+    if (self->n_dimensions > 0)
       pass_time (self, length_ps, length_ps - fab_interval_set_within_ps (compute, since_ps, edge->time_ps));
     pass_edge (self, edge);
+    since_ps = edge->time_ps;
   }
 }
 
@@ -550,7 +551,6 @@ mean_over_ranks (const FabAccount *self, const GArray *records)
     exposed += (__int128) record->exposed_ps * n;
     inter_node += (__int128) record->exposed_inter_node_ps * n;
   }
-  mean.rank_class = 0;
   mean.compute_ps = (FabTimePs) (compute / n_ranks);
   mean.comm_ps = (FabTimePs) (comm / n_ranks);
   mean.overlapped_ps = (FabTimePs) (overlapped / n_ranks);
@@ -752,7 +752,8 @@ fab_account_close (FabAccount *self, guint iteration, FabProbe *probe)
                               probe->collectives);
   if (self->env.ended.fn == NULL)
     record_loads (self, iteration, now_ps, probe->link_loads);
-  samples_add (dag, probe->collectives, probe->link_loads, probe->samples); /* none without loads */
+  samples_add (dag, iteration, probe->collectives, probe->link_loads,
+               probe->samples); /* none without loads */
   for (guint c = 0; c < dag->n_classes; c++) {
     fab_interval_set_empty (&self->classes[c].compute);
     fab_interval_set_empty (&self->classes[c].comm);

@@ -361,6 +361,136 @@ without_loads_links_are_those_of_an_idle_network (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Two ranks, of which every sum is odd. The first computes until 2 beside a copy until 5, and waits for the second from
+ * then on, which loads until 20 and computes until 23. Together they send for 10. */
+static void
+means_of_odd_sums_are_rounded_down (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Job) job = job_new ();
+  guint all = send (job, 0, 1, 10, FAB_DIMENSION_DATA, FAB_OP_ALL_REDUCE);
+
+  for (guint c = 0; c < 2; c++) {
+    guint rank_class = fab_dag_builder_class (job->builder, "all", c, 1);
+    guint compute = fab_dag_builder_stream (job->builder, rank_class, "compute"),
+          comm = fab_dag_builder_stream (job->builder, rank_class, "comm");
+
+    work (job, compute, FAB_SPAN_COMPUTE, c == 0 ? 2 : 23, "A");
+    work (job, comm, c == 0 ? FAB_SPAN_COMM : FAB_SPAN_LOAD, c == 0 ? 5 : 20, "B");
+    fab_dag_builder_join (job->builder, comm, all);
+  }
+  job_start (job, 1);
+  assert_true (fab_executor_run_iteration (job->executor));
+  const FabProbe *probe = fab_executor_probe (job->executor);
+  const FabIterationRecord *mean = &probe->step.times;
+
+  assert_int_equal (mean->rank_class, 0);
+  assert_int_equal (mean->duration_ps, 30);
+  assert_int_equal (mean->compute_ps, (2 + 23) / 2);
+  assert_int_equal (mean->comm_ps, (15 + 10) / 2);
+  assert_int_equal (mean->overlapped_ps, (2 + 3) / 2);
+  assert_int_equal (mean->waiting_ps, 15 / 2);
+  assert_int_equal (mean->exposed_ps, 12 - 2);
+  assert_int_equal (g_array_index (probe->collectives, FabCollectiveRecord, 0).exposed_ps, (10 + 7) / 2);
+}
+
+/* Of 1e12 FLOP/s, one in a ps. */
+static void
+an_iteration_may_take_a_ps (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Job) job = job_new ();
+
+  work (job, fab_dag_builder_stream (job->builder, fab_dag_builder_class (job->builder, "all", 0, 2), "all"),
+        FAB_SPAN_COMPUTE, 1, "A");
+  job->env.totals = (FabJobTotals){ .model_flops_per_rank = 0.5, .executed_flops_per_rank = 0.75 };
+  job_start (job, 1);
+  assert_true (fab_executor_run_iteration (job->executor));
+  assert_near (fab_executor_probe (job->executor)->step.mfu_fraction, 0.5, 1e-12);
+  assert_near (fab_executor_probe (job->executor)->step.hfu_fraction, 0.75, 1e-12);
+}
+
+/* The first rank waits at the second iteration's collective from time 0 on, because nothing else is left for it in the
+ * first one. The second rank comes at 50, when the first iteration ends: all of the waiting lies in that. */
+static void
+waiting_from_the_very_start_is_split_too (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Job) job = job_new ();
+  guint collective = nothing (job);
+
+  for (guint c = 0; c < 2; c++) {
+    guint stream = fab_dag_builder_stream (job->builder, fab_dag_builder_class (job->builder, "all", c, 1),
+                                           "all");
+
+    fab_dag_builder_join (job->builder, stream, collective);
+    if (c == 1)
+      work (job, stream, FAB_SPAN_LOAD, 50, "L");
+  }
+  job_start (job, 2);
+  for (guint i = 0; i < 2; i++) {
+    assert_true (fab_executor_run_iteration (job->executor));
+    const FabIterationRecord *times = &g_array_index (fab_executor_probe (job->executor)->iterations,
+                                                      FabIterationRecord, 0);
+
+    assert_int_equal (times->start_ps, 50 * i);
+    assert_int_equal (times->duration_ps, 50);
+    assert_int_equal (times->waiting_ps, i == 0 ? 50 : 0);
+    assert_int_equal (times[1].waiting_ps, 0);
+  }
+}
+
+/* Sends of 3, 7 and 11 bytes at 10 bytes per s share a link, and add up to rates that are no round numbers. What is
+ * left of their sum when all have ended is not carried into the next sample, of 20 bytes. */
+static void
+rounding_ends_with_a_pause (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Job) job = job_with (
+      rig_new (&(RigSpec){ .n_nodes = 1, .gpus_per_node = 2, .gpu_bytes_per_s = 10 }));
+  static const FabBytes bytes[] = { 3, 7, 11 };
+  guint rank_class = fab_dag_builder_class (job->builder, "all", 0, 2);
+  guint last = fab_dag_builder_stream (job->builder, rank_class, "last");
+
+  for (guint i = 0; i < G_N_ELEMENTS (bytes); i++)
+    fab_dag_builder_join (job->builder, fab_dag_builder_stream (job->builder, rank_class, "s"),
+                          send (job, 0, 1, bytes[i], FAB_DIMENSION_DATA, FAB_OP_BROADCAST));
+  work (job, last, FAB_SPAN_LOAD, 3 * FAB_PS_PER_S, "L");
+  fab_dag_builder_join (job->builder, last, send (job, 0, 1, 20, FAB_DIMENSION_DATA, FAB_OP_BROADCAST));
+  job_start (job, 1);
+  assert_true (fab_executor_run_iteration (job->executor));
+  const GArray *samples = fab_executor_probe (job->executor)->samples;
+  const FabLinkSampleRecord *sample = &g_array_index (samples, FabLinkSampleRecord, samples->len - 1);
+  assert_true (samples->len >= 4);
+  assert_true (sample->start_ps == 3 * FAB_PS_PER_S && sample->end_ps == 5 * FAB_PS_PER_S);
+  assert_true (sample->bytes_per_s == 10); /* exactly */
+}
+
+static FabBytes carried; /* by a stream of the network below, in 2e9 ps */
+
+static void
+carrying_stream (FabNet *net, const FabStream *stream)
+{
+  fab_meter_add_once (net->meter, stream->footprint, carried);
+  fab_engine_after (net->env.engine, 2000000000, stream->done.fn, stream->done.owner, stream->done.arg);
+}
+
+/* A link of 1 byte per ps may carry 2e9 bytes in 2e9 ps, and for rounding two more, but not three. */
+static void
+rounding_does_not_break_a_rate (G_GNUC_UNUSED void **state)
+{
+  for (carried = 2000000000; carried <= 2000000003; carried++) {
+    FabNetOps ops = fab_net_fluid;
+    g_autoptr (Job) job = job_new ();
+
+    fab_dag_builder_join (job->builder,
+                          fab_dag_builder_stream (job->builder,
+                                                  fab_dag_builder_class (job->builder, "all", 0, 2), "all"),
+                          send (job, 0, 1, 10, FAB_DIMENSION_DATA, FAB_OP_BROADCAST));
+    ops.stream = carrying_stream;
+    job_start (job, 1);
+    job->net.net->ops = &ops;
+    fab_executor_run_iteration (job->executor);
+    assert_int_equal (fab_engine_failure (job->net.engine) != NULL, carried > 2000000002);
+  }
+}
+
 int
 main (void)
 {
@@ -376,6 +506,11 @@ main (void)
     cmocka_unit_test (a_switch_of_the_network_is_not_between_nodes),
     cmocka_unit_test (nothing_is_divided_by_no_time),
     cmocka_unit_test (without_loads_links_are_those_of_an_idle_network),
+    cmocka_unit_test (means_of_odd_sums_are_rounded_down),
+    cmocka_unit_test (an_iteration_may_take_a_ps),
+    cmocka_unit_test (waiting_from_the_very_start_is_split_too),
+    cmocka_unit_test (rounding_ends_with_a_pause),
+    cmocka_unit_test (rounding_does_not_break_a_rate),
   };
 
   return cmocka_run_group_tests_name ("account", tests, NULL, NULL);

@@ -391,6 +391,9 @@ check_brief (guint n)
     assert_true (fab_executor_run_iteration (whole->executor));
     assert_int_equal (fab_engine_now (brief->net.engine), fab_engine_now (whole->net.engine));
     assert_true (all->spans->len > 0 && all->link_loads->len > 0 && all->samples->len > 0);
+    assert_int_equal (g_array_index (all->link_loads, FabLinkLoadRecord, 0).iteration, i);
+    assert_int_equal (g_array_index (all->samples, FabLinkSampleRecord, 0).iteration, i);
+    assert_int_equal (g_array_index (all->collectives, FabCollectiveRecord, 0).iteration, i);
     assert_int_equal (told->spans->len + told->link_loads->len + told->samples->len, 0);
     if (i + 1 < n)
       assert_int_equal (
