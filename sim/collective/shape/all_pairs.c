@@ -239,8 +239,9 @@ static guint32 *
 find_parts (const AllPairs *self)
 {
   guint n = self->group->cluster->nics_per_node;
-  g_autofree guint32 *parts = g_new0 (guint32, fab_graph_n_vertices (self->graph) + 1);
-  g_autofree guint32 *of_nics = g_new0 (guint32, n + 1);
+  guint32 n_parts = 0;
+  g_autofree guint32 *parts = g_new0 (guint32, fab_graph_n_vertices (self->graph));
+  g_autofree guint32 *of_nics = g_new0 (guint32, n);
 
   for (guint node = 0; node < self->group->n_nodes; node++)
     for (guint nic = 0; nic < n; nic++) {
@@ -250,7 +251,7 @@ find_parts (const AllPairs *self)
         return NULL;
       FabVertexId leaf = fab_graph_link (self->graph, port)->dst;
       if (parts[leaf] == 0)
-        mark_part (self, leaf, node * n + nic + 1, parts);
+        mark_part (self, leaf, ++n_parts, parts);
       if (node == 0)
         of_nics[nic] = parts[leaf];
       else if (parts[leaf] != of_nics[nic])
@@ -294,14 +295,14 @@ leaves_of (const AllPairs *self, guint nic, guint *numbers)
 
   for (guint node = 0; node < self->group->n_nodes; node++) {
     FabVertexId vertex = fab_graph_link (self->graph, port_of (self, node, nic))->dst;
-    guint at = GPOINTER_TO_UINT (g_hash_table_lookup (known, GUINT_TO_POINTER (vertex + 1)));
+    guint at = GPOINTER_TO_UINT (g_hash_table_lookup (known, GUINT_TO_POINTER (vertex)));
 
     if (at == 0) {
       Leaf leaf = { vertex, 0, { node, node } };
 
       g_array_append_val (leaves, leaf);
       at = leaves->len;
-      g_hash_table_insert (known, GUINT_TO_POINTER (vertex + 1), GUINT_TO_POINTER (at));
+      g_hash_table_insert (known, GUINT_TO_POINTER (vertex), GUINT_TO_POINTER (at));
     }
     Leaf *leaf = &g_array_index (leaves, Leaf, at - 1);
     if (leaf->n == 1)
