@@ -7,8 +7,6 @@
  */
 #include "sim/verdict/doubts.h"
 
-#include <string.h>
-
 /* Something that is surely under way at once with the others. */
 typedef struct {
   const FabFootprint *footprint;
@@ -255,13 +253,12 @@ is_outside (const FabGraph *graph, FabVertexId vertex)
   return fab_graph_vertex (graph, vertex)->node == FAB_NO_NODE;
 }
 
-/* Loads of one collective by itself, as multiples of what its busiest port of a NIC has. */
-static void
-load_alone (const Doubting *self, const FabFootprint *footprint, gboolean is_out, double *loads)
+/* Loads of one collective by itself, as multiples of what its busiest port of a NIC has. (transfer full) */
+static double *
+load_alone (const Doubting *self, const FabFootprint *footprint, gboolean is_out)
 {
-  double most = 0;
+  double most = 0, *loads = g_new0 (double, fab_graph_n_links (self->graph) + 1);
 
-  memset (loads, 0, sizeof (double) * fab_graph_n_links (self->graph));
   for (guint k = 0; k < footprint->n; k++) {
     const FabLink *link = fab_graph_link (self->graph, footprint->links[k]);
     gboolean leaves = !is_outside (self->graph, link->src) && is_outside (self->graph, link->dst);
@@ -273,6 +270,7 @@ load_alone (const Doubting *self, const FabFootprint *footprint, gboolean is_out
   }
   for (guint k = 0; k < footprint->n; k++)
     loads[footprint->links[k]] = most > 0 ? loads[footprint->links[k]] / most : 0;
+  return loads;
 }
 
 typedef void (*LookFn) (Doubting *self, const double *loads, gpointer worst);
@@ -281,7 +279,6 @@ typedef void (*LookFn) (Doubting *self, const double *loads, gpointer worst);
 static void
 look_everywhere (Doubting *self, gboolean is_out, LookFn look, gpointer worst)
 {
-  g_autofree double *loads = g_new0 (double, fab_graph_n_links (self->graph) + 1);
   g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
 
   look (self, self->loads, worst);
@@ -290,7 +287,7 @@ look_everywhere (Doubting *self, gboolean is_out, LookFn look, gpointer worst)
 
     if (footprint == NULL || self->flows->len > 1 || !g_hash_table_add (seen, (gpointer) footprint))
       continue;
-    load_alone (self, footprint, is_out, loads);
+    g_autofree double *loads = load_alone (self, footprint, is_out);
     look (self, loads, worst);
   }
 }
