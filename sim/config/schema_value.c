@@ -310,14 +310,12 @@ static gboolean
 try_row (FabSchemaReader *self, const FabYamlNode *node, const FabParam *row)
 {
   guint n_before = fab_diagnostics_count (self->diagnostics);
-  FabParam alone = *row;
+  gsize size = row->offset + MAX (row->table_size, sizeof (FabModelChoice));
 
   if (node == NULL || row->refers == FAB_REFERS_FILES
       || (node->kind == FAB_YAML_SCALAR && node->text == NULL))
     return TRUE;
-  alone.offset = 0;
-  fab_schema_read_row (self, node, &alone,
-                       fab_schema_reader_alloc (self, MAX (row->table_size, sizeof (FabModelChoice))));
+  fab_schema_read_row (self, node, row, fab_schema_reader_alloc (self, size));
   return fab_diagnostics_count (self->diagnostics) == n_before;
 }
 
