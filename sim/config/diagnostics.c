@@ -364,16 +364,19 @@ read_place (const char *head, FabDiagnostic *self)
   return FALSE;
 }
 
+/* "FILE:LINE:COLUMN: message", or "--set: assignment: message" of any option. */
 static void
 read_head (const char *head, FabDiagnostic *self)
 {
-  static const char assignment[] = "--set: ";
+  gsize n = strspn (head, "-" G_CSET_a_2_z);
 
   if (read_place (head, self))
     return;
-  if (g_str_has_prefix (head, assignment))
-    self->file = g_strndup (assignment, strlen (assignment) - 2);
-  self->message = g_strdup (self->file != NULL ? head + strlen (assignment) : head);
+  if (g_str_has_prefix (head, "--") && g_str_has_prefix (head + n, ": ")) {
+    self->file = g_strndup (head, n);
+    head += n + strlen (": ");
+  }
+  self->message = g_strdup (head);
 }
 
 GArray *

@@ -433,6 +433,14 @@ test_parse (G_GNUC_UNUSED void **state)
       1,
       { "a.b=8: c", "--set", 0, 0, "a.b=8" },
       { "a.b=8: c", "--set", 0, 0, "a.b=8" } },
+    { "--vary: a.b=8: c\n      | a.b=8\n      |   ^\n--as-built: d",
+      2,
+      { "a.b=8: c", "--vary", 0, 0, "a.b=8" },
+      { "d", "--as-built", 0, 0, NULL } },
+    /* nearly an option: one that is not alone, one without a message, and a word */
+    { "--set a.b: c", 1, PLAIN ("--set a.b: c"), PLAIN ("--set a.b: c") },
+    { "--set:c", 1, PLAIN ("--set:c"), PLAIN ("--set:c") },
+    { "set: c", 1, PLAIN ("set: c"), PLAIN ("set: c") },
     /* nearly a place: no column, no number, a number of another sign or too large, no space */
     { "a:1: b", 1, PLAIN ("a:1: b"), PLAIN ("a:1: b") },
     { "a:1:b: c", 1, PLAIN ("a:1:b: c"), PLAIN ("a:1:b: c") },
