@@ -721,7 +721,7 @@ fab_product_find (const FabCatalog *catalog, const FabNeed *need)
 {
   g_autofree const char **names = fab_catalog_names (catalog, FAB_SECTION_PRODUCTS);
   const FabProductSpec *best = NULL;
-  Fit best_fit = { 0 }, fit;
+  Fit best_fit, fit;
 
   for (guint i = 0; names[i] != NULL; i++) {
     const FabProductSpec *product = fab_catalog_product (catalog, names[i]);
