@@ -386,7 +386,7 @@ place (FabEventQueue *self, Key key)
     self->shift = 0;
     self->head = self->end = 0;
   }
-  while (self->end - self->head > MOST_INSERTED && self->shift > 0
+  while (self->shift != 0 && self->end - self->head > MOST_INSERTED
          && ((guint64) key.time_ps ^ self->base_ps) >> self->shift == 0)
     divide_front (self);
   differing = (guint64) key.time_ps ^ self->base_ps;

@@ -226,7 +226,7 @@ a_pause_has_no_sample (G_GNUC_UNUSED void **state)
   }
 }
 
-/* A copy of 10 is one of the other dimension, without a collective; a collective of no bytes is one that takes no time.
+/* A copy of 1 ps is one of the other dimension, without a collective; a collective of no bytes is one that takes no time.
  * Nothing else is listed. */
 static void
 copies_and_empty_collectives_are_listed (G_GNUC_UNUSED void **state)
@@ -235,7 +235,7 @@ copies_and_empty_collectives_are_listed (G_GNUC_UNUSED void **state)
   guint rank_class = fab_dag_builder_class (job->builder, "all", 0, 2);
   guint stream = fab_dag_builder_stream (job->builder, rank_class, "all");
 
-  work (job, stream, FAB_SPAN_COMM, 10, "C");
+  work (job, stream, FAB_SPAN_COMM, 1, "C");
   fab_dag_builder_join (job->builder, stream, send (job, 0, 1, 0, FAB_DIMENSION_TENSOR, FAB_OP_BROADCAST));
   job_start (job, 1);
   assert_true (fab_executor_run_iteration (job->executor));
@@ -243,7 +243,7 @@ copies_and_empty_collectives_are_listed (G_GNUC_UNUSED void **state)
                           *empty = exposure_of (job, 0, FAB_DIMENSION_TENSOR, FAB_OP_BROADCAST);
 
   assert_int_equal (fab_executor_probe (job->executor)->exposures->len, 2);
-  assert_true (copy->n_collectives == 0 && copy->bytes == 0 && copy->comm_ps == 10 && copy->exposed_ps == 10);
+  assert_true (copy->n_collectives == 0 && copy->bytes == 0 && copy->comm_ps == 1 && copy->exposed_ps == 1);
   assert_true (empty->n_collectives == 1 && empty->bytes == 0 && empty->comm_ps == 0
                && empty->exposed_ps == 0);
 }

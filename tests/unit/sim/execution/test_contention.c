@@ -152,32 +152,110 @@ bytes_count_by_the_time_that_they_share (G_GNUC_UNUSED void **state)
   }
 }
 
-/* Up to half a percent more than alone is no contention: of 1000 ps 1004, but not 1006. Where nothing contends, the
- * time does not matter, and what waits for its ends still does. */
+/* Up to half a percent more than alone is no contention: of 1000 ps 1004, but not 1006, whenever it begins, and of 2000
+ * with a startup of 1000 ps 2008. Where nothing contends, the time does not matter, and what waits for its ends still
+ * does. */
 static void
 what_is_not_slowed_keeps_its_link (G_GNUC_UNUSED void **state)
 {
   static const guint ends[][2] = { { 1, 0 }, { 2, 0 } };
   static const struct {
-    FabTimePs lasts_ps;
+    FabTimePs startup_ps, start_ps, lasts_ps;
     gboolean contends, is_changed;
-  } rows[] = { { 1000, TRUE, FALSE }, { 1004, TRUE, FALSE }, { 1006, TRUE, TRUE }, { 1000, FALSE, TRUE } };
+  } rows[] = { { 0, 0, 1000, TRUE, FALSE },       { 0, 0, 1004, TRUE, FALSE },
+               { 0, 0, 1006, TRUE, TRUE },        { 0, 0, 1000, FALSE, TRUE },
+               { 0, 5000, 1004, TRUE, FALSE },    { 0, 5000, 1006, TRUE, TRUE },
+               { 1000, 5000, 2008, TRUE, FALSE }, { 1000, 5000, 2012, TRUE, TRUE } };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (Job) job = senders_new (2, ends, (const FabBytes[]){ 1000, 1000 });
     FabLinkId up = link_of (job, 1, 0, 0), down = link_of (job, 1, 0, 1);
+    FabTimePs start_ps = rows[i].start_ps;
     FabCollectiveRecord records[] = {
-      { .index = 0, .end_ps = rows[i].lasts_ps, .binding_link = up, .waits_for_ends = 7 },
-      { .index = 1, .end_ps = 2000, .binding_link = link_of (job, 2, 0, 0), .waits_for_ends = 7 },
+      { .index = 0,
+        .start_ps = start_ps,
+        .end_ps = start_ps + rows[i].lasts_ps,
+        .binding_link = up,
+        .waits_for_ends = 7 },
+      { .index = 1,
+        .start_ps = start_ps,
+        .end_ps = start_ps + 2000,
+        .binding_link = link_of (job, 2, 0, 0),
+        .waits_for_ends = 7 },
     };
     g_autoptr (GArray) list = g_array_new (FALSE, FALSE, sizeof *records);
 
+    job->dag->collectives[0].plan.startup_ps = rows[i].startup_ps;
     g_array_append_vals (list, records, G_N_ELEMENTS (records));
     fab_contention_attribute (job->dag, job->rig->graph, rows[i].contends, list);
     const FabCollectiveRecord *first = &g_array_index (list, FabCollectiveRecord, 0);
     assert_int_equal (first->binding_link, rows[i].is_changed ? down : up);
     assert_int_equal (first->waits_for_ends, rows[i].contends && rows[i].is_changed ? 0 : 7);
     assert_int_equal (first[1].binding_link, down);
+  }
+}
+
+/* Two pairs of sends that have nothing to do with each other: of the first it is the link into GPU 0 that both cross,
+ * and of the second the link out of GPU 3. */
+static void
+each_collective_is_looked_at_by_itself (G_GNUC_UNUSED void **state)
+{
+  static const guint ends[][2] = { { 1, 0 }, { 2, 0 }, { 3, 4 }, { 3, 1 } };
+  g_autoptr (Job) job = senders_new (4, ends, (const FabBytes[]){ 100, 100, 100, 100 });
+  g_autoptr (GArray) list = g_array_new (FALSE, FALSE, sizeof (FabCollectiveRecord));
+
+  for (guint i = 0; i < G_N_ELEMENTS (ends); i++) {
+    const FabCollectiveRecord record = {
+      .index = i, .end_ps = 200, .binding_link = link_of (job, ends[i][0], ends[i][1], i < 2 ? 0 : 1)
+    };
+
+    g_array_append_val (list, record);
+  }
+  fab_contention_attribute (job->dag, job->rig->graph, TRUE, list);
+  for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
+    assert_int_equal (g_array_index (list, FabCollectiveRecord, i).binding_link,
+                      link_of (job, ends[i][0], ends[i][1], i < 2 ? 1 : 0));
+}
+
+/* NICs are four times as slow as GPUs. A send of 100 bytes to another node, said to be bound by either, is held back by
+ * the NIC. Beside it, the same GPU sends 10000 bytes to its neighbour, which makes its own link the slowest, where links
+ * are shared; where they are not, a link that is faster than that which binds the send alone cannot hold it back. */
+static void
+a_link_takes_the_longer_the_slower_it_is (G_GNUC_UNUSED void **state)
+{
+  for (guint i = 0; i < 8; i++) {
+    gboolean is_gpu_first = i & 1, has_more = i & 2, contends = i & 4;
+    g_autoptr (Job) job = job_with (rig_new (&(RigSpec){ .n_nodes = 2,
+                                                         .gpus_per_node = 2,
+                                                         .nics_per_node = 1,
+                                                         .gpu_bytes_per_s = FAB_PS_PER_S,
+                                                         .nic_bytes_per_s = FAB_PS_PER_S / 4 }));
+    guint stream = fab_dag_builder_stream (job->builder, fab_dag_builder_class (job->builder, "all", 0, 4),
+                                           "all");
+    g_autoptr (GArray) list = g_array_new (FALSE, FALSE, sizeof (FabCollectiveRecord));
+    FabPath far = { 0 }, near = { 0 };
+
+    fab_dag_builder_join (job->builder, stream, send (job, 0, 2, 100, FAB_DIMENSION_DATA, FAB_OP_BROADCAST));
+    fab_dag_builder_join (job->builder, stream,
+                          send (job, 0, 1, has_more ? 10000 : 1, FAB_DIMENSION_DATA, FAB_OP_BROADCAST));
+    job_start (job, 1);
+    fab_router_append (job->rig->router, rig_gpu (job->rig, 0), rig_gpu (job->rig, 2), 0, &far);
+    fab_router_append (job->rig->router, rig_gpu (job->rig, 0), rig_gpu (job->rig, 1), 0, &near);
+    FabLinkId nic = ((const FabFootprint *) g_ptr_array_index (job->footprints, 0))->binding_link;
+    for (guint k = 0; k < 2; k++) {
+      const FabCollectiveRecord record = { .index = k,
+                                           .end_ps = 100000,
+                                           .binding_link = k == 1       ? near.links[0]
+                                                         : is_gpu_first ? far.links[0]
+                                                                        : nic };
+
+      g_array_append_val (list, record);
+    }
+    fab_contention_attribute (job->dag, job->rig->graph, contends, list);
+    FabLinkId found = g_array_index (list, FabCollectiveRecord, 0).binding_link;
+    assert_int_equal (fab_graph_link (job->rig->graph, nic)->rate_bytes_per_s, FAB_PS_PER_S / 4);
+    assert_int_equal (fab_graph_link (job->rig->graph, found)->rate_bytes_per_s,
+                      has_more && (contends || is_gpu_first) ? FAB_PS_PER_S : FAB_PS_PER_S / 4);
   }
 }
 
@@ -319,6 +397,8 @@ main (void)
     cmocka_unit_test (samples_add_up_to_the_bytes_that_cross_the_link),
     cmocka_unit_test (bytes_count_by_the_time_that_they_share),
     cmocka_unit_test (what_is_not_slowed_keeps_its_link),
+    cmocka_unit_test (each_collective_is_looked_at_by_itself),
+    cmocka_unit_test (a_link_takes_the_longer_the_slower_it_is),
     cmocka_unit_test (what_moves_nothing_is_held_back_by_no_link),
     cmocka_unit_test (of_equal_links_the_known_one_stays),
     cmocka_unit_test (bytes_on_the_wire_count),

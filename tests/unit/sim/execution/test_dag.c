@@ -74,6 +74,7 @@ a_collective_counts_who_joins_it (G_GNUC_UNUSED void **state)
 
   fab_dag_builder_join (builder, there, collective);
   assert_int_equal (fab_dag_builder_last (builder, here), task);
+  assert_int_equal (fab_dag_builder_last (builder, there), task + 1);
   g_autoptr (FabDag) dag = fab_dag_builder_freeze (builder);
   assert_int_equal (dag->collectives[0].n_joins, 2);
   assert_string_equal (dag->tasks[task].name, "all_reduce bucket0");
@@ -307,6 +308,27 @@ a_collective_does_not_stand_for_work (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Neither nothing, nor work on two streams, though it is the same as that before. */
+static void
+what_is_nothing_or_more_than_a_stream_stands_for_itself (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabDagBuilder) builder = fab_dag_builder_new ();
+  guint rank_class = fab_dag_builder_class (builder, "all", 0, 1), streams[2];
+  FabDagMark marks[3];
+
+  for (guint i = 0; i < 2; i++) {
+    streams[i] = fab_dag_builder_stream (builder, rank_class, "s");
+    work (builder, streams[i], "first");
+  }
+  for (guint m = 0; m < 3; m++) {
+    marks[m] = fab_dag_builder_mark (builder);
+    for (guint i = 0; m < 2 && i < 2; i++)
+      work (builder, streams[i], "A");
+  }
+  assert_false (fab_dag_builder_repeat (builder, &marks[2], &marks[2], 7));
+  assert_false (fab_dag_builder_repeat (builder, &marks[0], &marks[1], 7));
+}
+
 static void
 count (gpointer n)
 {
@@ -383,6 +405,7 @@ main (void)
     cmocka_unit_test (too_many_may_all_meet),
     cmocka_unit_test (what_is_the_same_can_stand_for_more),
     cmocka_unit_test (a_collective_does_not_stand_for_work),
+    cmocka_unit_test (what_is_nothing_or_more_than_a_stream_stands_for_itself),
     cmocka_unit_test (what_is_handed_over_is_freed),
     cmocka_unit_test (classes_of_a_collective_are_listed_once),
     cmocka_unit_test (dimensions_have_words),
