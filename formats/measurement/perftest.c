@@ -162,6 +162,11 @@ add_bandwidth (FabPerftest *self, FabReadings *readings, const FabPerftestRow *r
   if (!fab_readings_number (readings, &row->bandwidth, &bandwidth)
       || (row->message_rate.length > 0 && !fab_readings_number (readings, &row->message_rate, &rate_M)))
     return;
+  if (unit <= 0 && row->message_rate.length == 0) {
+    fab_readings_mistake (readings, &row->bandwidth,
+                          "no `MsgRate` beside it tells whether this is in MiB/s or in Gb/s");
+    return;
+  }
   if (unit <= 0)
     unit = find_unit (row, bandwidth, rate_M, (double) size_bytes);
   if (unit <= 0 || (rate_M > 0 && !agrees (row, bandwidth, rate_M, (double) size_bytes, unit))) {
