@@ -221,6 +221,11 @@ test_a_side_that_does_not_fit (G_GNUC_UNUSED void **state)
 
         assert_int_equal (words->is_sound, is_allowed || i != 1);
         assert_int_equal (words->is_judged, i != base && (is_allowed || (i != 1 && base != 1)));
+        /* Of tokens, as steps of other batches do other work. */
+        assert_near (words->speed_up,
+                     fab_sides_at (sides, i)->point->tokens_per_s
+                         / fab_sides_at (sides, base)->point->tokens_per_s,
+                     1e-12);
       }
       assert_string_equal (answer->hold, "micro_batch");
     }
