@@ -36,8 +36,6 @@ part_of (const FabCollectivePlan *plan, double share)
 {
   FabCollectivePlan part = *plan;
 
-  if (share >= 1)
-    return part;
   if (is_chunked (plan)) {
     part.steps.n_chunks = MAX (LEAST_CHUNKS, (guint) (share * plan->steps.n_chunks));
     share = (double) part.steps.n_chunks / plan->steps.n_chunks;
@@ -191,17 +189,18 @@ static double
 factor_of (const Kind *kind)
 {
   FabTimePs idle_ps = fab_collective_plan_idle_ps (&kind->plan);
-  const Point *last = &kind->points[MAX (kind->n_points, 1) - 1];
 
   if (kind->n_points == 0 || idle_ps <= 0)
     return 0;
+  const Point *last = &kind->points[kind->n_points - 1];
   return ((double) last->ps + steepness (kind) * (double) (idle_ps - last->idle_ps)) / (double) idle_ps;
 }
 
+/* Whether the last part of a kind of which some was played was all of it. */
 static gboolean
 is_whole (const Kind *kind)
 {
-  return kind->n_points > 0 && kind->points[kind->n_points - 1].bytes >= (double) kind->plan.bytes;
+  return kind->points[kind->n_points - 1].bytes >= (double) kind->plan.bytes;
 }
 
 static void
