@@ -52,15 +52,17 @@ mark_all (FabSteadyPace *self)
   }
 }
 
-/* How far windows of one group may differ, the paces of its slowest items, and items of one window. */
+/* How far windows of one group may differ, the paces of its slowest items, and items of one window; by how much the
+ * items of a window may be slower in the mean than the pace of the slowest ones, because of delays that go round. */
 typedef struct {
-  double same, same_pace, alike;
+  double same, same_pace, alike, delays;
 } Tolerance;
 
 /* What a window says of a group. */
 typedef struct {
   double most_ps, least_ps; /* mean intervals of its slowest and its fastest item */
   double sum_ps;            /* of the mean intervals over two windows */
+  double sum_now_ps;        /* of the mean intervals over this one */
   guint n;                  /* items */
   gboolean is_broken;       /* an item has no interval */
   double steady_ps;         /* the longest steady interval */
@@ -95,17 +97,23 @@ window_add (Window *window, const FabPaceItem *one, double mean_ps)
   window->is_broken |= mean_ps <= 0;
   window->most_ps = MAX (window->most_ps, mean_ps);
   window->least_ps = MIN (window->least_ps, mean_ps);
+  window->sum_now_ps += mean_ps;
   window->steady_ps = MAX (window->steady_ps, find_steady (one));
   if (one->n_at_old_mark > 0)
     window->sum_ps += (double) (one->last_ps - one->old_mark_ps) / (one->n - one->n_at_old_mark);
 }
 
-/* Whether the slowest items go at a pace that does not change, whatever the others do. */
+/* Whether the slowest items go at a pace that does not change, and no delays go round that make others slower than
+ * these. */
 static gboolean
-is_steady (const FabPaceGroup *before, const FabPaceGroup *now, const Tolerance *tolerance)
+is_steady (const FabPaceGroup *before, const FabPaceGroup *now, const Window *window,
+           const Tolerance *tolerance)
 {
+  double mean_ps = window->sum_now_ps / window->n;
+
   return now->n_windows > FAB_PACE_WINDOWS
-      && fabs (now->steady_ps - before->steady_ps) <= tolerance->same_pace * now->steady_ps;
+      && fabs (now->steady_ps - before->steady_ps) <= tolerance->same_pace * now->steady_ps
+      && mean_ps <= (1 + tolerance->delays) * now->steady_ps;
 }
 
 /* Returns whether the group has settled; one that is over has. `is_circle`: the slowest items hold up all others. */
@@ -131,14 +139,14 @@ measure_group (FabPaceGroup *group, const Window *window, const Tolerance *toler
     return TRUE;
   group->interval_ps = (window->steady_ps + before.steady_ps) / 2;
   group->is_of_slowest = TRUE;
-  return is_circle && is_steady (&before, group, tolerance);
+  return is_circle && is_steady (&before, group, window, tolerance);
 }
 
 void
 fab_steady_pace_measure (FabSteadyPace *self, gboolean is_alone)
 {
-  const Tolerance near = { .same = 1e-2, .same_pace = 5e-3, .alike = 2e-2 };
-  const Tolerance close = { .same = 1e-3, .same_pace = 1e-3, .alike = 1e-2 };
+  const Tolerance near = { .same = 1e-2, .same_pace = 5e-3, .alike = 2e-2, .delays = 2e-2 };
+  const Tolerance close = { .same = 1e-3, .same_pace = 1e-3, .alike = 1e-2, .delays = 5e-3 };
   const Tolerance *tolerance = is_alone ? &close : &near;
   g_autofree Window *windows = g_new (Window, self->n_groups);
   Window all = no_window;

@@ -11,10 +11,12 @@
  * settled when the slowest take the same in both within 1 %, and no item is more than 2 % faster in the last one.
  *
  * A delay passes through a ring from item to item, and each item has one long interval when the delay reaches it. An
- * item that is slow for good makes those behind it slow one after another, and only at the end of the ring's rounds all
- * of them are. In both cases the ring ends when its slowest item
- * does. So the steady interval of an item is the shortest of its last four windows. A group has also settled when the
- * longest steady interval of its items is the same after two windows in a row, within 0.1 %; that is its pace then.
+ * item that is slow for good makes those behind it slow one after another, and only at the end of the ring's rounds
+ * all of them are. In both cases the ring ends when its slowest item does. So the steady interval of an item is the
+ * shortest of its last four windows. A group has also settled when the longest steady interval of its items is the
+ * same after two windows in a row, within 0.1 %; that is its pace then. But where items wait for each other all the
+ * time, as in a ring of short messages, delays go round for good: it has not settled when the mean interval of the
+ * items is more than 0.5 % longer than that pace, or 2 % beside other groups.
  *
  * A group is what the caller says belongs together. All items are also looked at as if they were one group, because
  * groups that do the same seldom differ.

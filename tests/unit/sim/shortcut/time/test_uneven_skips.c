@@ -55,6 +55,18 @@ a_ring_goes_on_at_the_pace_of_its_slowest_lane (G_GNUC_UNUSED void **state)
   ASSERT_ROWS (rows);
 }
 
+/* The second lane takes less longer than a hop's latency, so that the others do not wait for its messages to leave but
+ * for those to arrive: a delay of 100 ps goes round, four rounds take 3 x 1100 + 1200 ps, and each lane has one long
+ * interval in four. No pace of some of them is that of all, so that the ring is played whole. */
+static void
+a_ring_in_which_a_delay_goes_round_is_played (G_GNUC_UNUSED void **state)
+{
+  const Row row = { .name = "a delay goes round",
+                    .played = { .ops = &paced_net, .rings = { { 100, 0, { 0, 100 } } } } };
+
+  assert_row (&row);
+}
+
 /* The ring that ends first says how long a skip may be, and the first ring's longest pace of how many rounds. */
 static void
 no_ring_goes_beyond_its_end (G_GNUC_UNUSED void **state)
@@ -312,6 +324,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_ring_goes_on_at_the_pace_of_its_slowest_lane),
+    cmocka_unit_test (a_ring_in_which_a_delay_goes_round_is_played),
     cmocka_unit_test (no_ring_goes_beyond_its_end),
     cmocka_unit_test (many_rings_need_not_come_to_whole_messages),
     cmocka_unit_test (a_ring_that_is_over_is_waited_for),
