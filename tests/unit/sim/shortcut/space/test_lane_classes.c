@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_lane_classes.c - which lanes of schedules are of one class, and what the lane that is played for them puts on links.
+ *
+ * Every GPU is on one switch, by a link up to it and a link down from it that carry a byte per ps. Lane l goes from GPU
+ * l to the next one, over the link up from the one and the link down to the other. As it is, all lanes are alike.
+ */
+#include "tests/support/test.h"
+
+#include "sim/collective/play/schedule_parts.h"
+#include "sim/shortcut/space/fold.h"
+#include "tests/support/rig.h"
+
+enum { N = 8, MOST_LANES = 200, LATENCY_PS = 100 };
+
+/* Lanes wait for nothing, for the lane before them in one ring or in rings of so many, also for the one before that, or
+ * for the lane before them from the second one on: until its message has arrived or has left. */
+typedef enum { NOTHING, RING, TWO_BEFORE, ARRIVAL, DEPARTURE } Waits;
+
+typedef enum { AS_IT_IS, WEIGHT, MESSAGES, LATENCY, KIND, UP_RATE, DOWN_RATE, APART, ONE_APART } Change;
+
+/* The change holds for every so many lanes. */
+typedef struct {
+  const char *name;
+  Waits waits;
+  Change change;
+  guint every;
+  guint n_classes;
+  guint n, n_in_ring; /* lanes, and those of a ring; 0: N, and all */
+  FabBytesPerS rate;  /* of links that change; 0: twice the others */
+  FabTimePs steps_ps; /* of the use */
+  double limit_bytes_per_s;
+  gboolean is_once;
+} Case;
+
+static FabLinkId
+link_of (const Rig *rig, guint rank, gboolean is_up)
+{
+  FabVertexId gpu = rig_gpu (rig, rank);
+
+  for (FabLinkId link = 0; link < fab_graph_n_links (rig->graph); link++)
+    if ((is_up ? rig->graph->links[link].src : rig->graph->links[link].dst) == gpu)
+      return link;
+  fail_msg ("rank %u has no link", rank);
+  return FAB_NO_LINK;
+}
+
+static Rig *
+star (guint n)
+{
+  return rig_new (&(RigSpec){
+      .n_nodes = 1, .gpus_per_node = n, .gpu_bytes_per_s = FAB_PS_PER_S, .gpu_latency_ps = LATENCY_PS / 2 });
+}
+
+/* A lane from one GPU to another one. */
+static guint
+add_lane (FabSchedule *schedule, const Rig *rig, guint from, guint to, double weight, guint n_messages)
+{
+  FabGroup group = rig_group (rig);
+  FabHop hop;
+
+  assert_true (fab_hop_ranks (&group, from, to, &hop, NULL));
+  return fab_schedule_lane (schedule, &hop, 1, weight, n_messages);
+}
+
+static gboolean
+is_changed (const Case *self, Change change, guint l)
+{
+  return self->change == change && l % self->every == 0;
+}
+
+static void
+change_rates (const Case *self, const Rig *rig, guint n)
+{
+  FabBytesPerS rate = self->rate > 0 ? self->rate : 2 * (FabBytesPerS) FAB_PS_PER_S;
+
+  for (guint l = 0; l < n; l++) {
+    if (is_changed (self, UP_RATE, l))
+      rig->graph->links[link_of (rig, l, TRUE)].rate_bytes_per_s = rate;
+    if (is_changed (self, DOWN_RATE, l))
+      rig->graph->links[link_of (rig, (l + 1) % n, FALSE)].rate_bytes_per_s = rate;
+  }
+}
+
+static FabSchedule *
+make_schedule (const Case *self, const Rig *rig, guint n)
+{
+  FabSchedule *schedule = fab_schedule_new (&rig->cluster);
+  guint n_in_ring = self->n_in_ring > 0 ? self->n_in_ring : n;
+
+  change_rates (self, rig, n);
+  for (guint l = 0; l < n; l++) {
+    FabScheduleLane *lane;
+
+    add_lane (schedule, rig, l, (l + 1) % n, is_changed (self, WEIGHT, l) ? 2 : 1,
+              self->waits < ARRIVAL ? 10 + is_changed (self, MESSAGES, l) : 1);
+    lane = fab_schedule_lane_at (schedule, l);
+    lane->hop.latency_ps += is_changed (self, LATENCY, l);
+    if (is_changed (self, KIND, l))
+      lane->hop.kind = FAB_HOP_NET;
+  }
+  for (guint l = 0; l < n && self->waits != NOTHING; l++) {
+    guint first = l / n_in_ring * n_in_ring, before = first + (l - first + n_in_ring - 1) % n_in_ring;
+
+    if (self->waits == RING || self->waits == TWO_BEFORE)
+      fab_schedule_depend (schedule, l, before, 1);
+    if (self->waits == TWO_BEFORE)
+      fab_schedule_depend (schedule, l, first + (l - first + n_in_ring - 2) % n_in_ring, 1);
+    if (self->waits == ARRIVAL && l > first)
+      fab_schedule_depend (schedule, l, before, 0);
+    if (self->waits == DEPARTURE && l > first)
+      fab_schedule_depend_on_departure (schedule, l, before);
+  }
+  return schedule;
+}
+
+static guint
+count_classes (const Case *self)
+{
+  guint n = self->n > 0 ? self->n : N, n_apart = 0;
+  g_autoptr (Rig) rig = star (n);
+  g_autoptr (FabSchedule) schedule = make_schedule (self, rig, n);
+  FabFoldUse use = { schedule, self->is_once, self->limit_bytes_per_s, self->steps_ps };
+  FabLinkId apart[MOST_LANES];
+
+  for (guint l = 0; l < n; l++)
+    if (is_changed (self, APART, l) || (self->change == ONE_APART && l == self->every))
+      apart[n_apart++] = link_of (rig, l, FALSE);
+  fab_schedules_fold (rig->graph,
+                      &(FabFoldSpec){ .uses = &use, .n_uses = 1, .apart = apart, .n_apart = n_apart });
+  assert_int_equal (fab_schedule_n_lanes (schedule) + fab_schedule_n_alike (schedule), n);
+  return fab_schedule_n_lanes (schedule);
+}
+
+static void
+assert_classes (const Case *cases, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    if (count_classes (&cases[i]) != cases[i].n_classes)
+      fail_msg ("%s: %u classes", cases[i].name, count_classes (&cases[i]));
+}
+
+#define ASSERT_CLASSES(cases) assert_classes (cases, G_N_ELEMENTS (cases))
+
+/* In a ring the distance to a lane that differs tells lanes apart, unless nothing waits. */
+static void
+what_differs_tells_lanes_apart (G_GNUC_UNUSED void **state)
+{
+  const Case cases[] = {
+    { "rings are alike", RING, AS_IT_IS, 1, .n_classes = 1 },
+    { "lanes that wait for nothing are alike", NOTHING, AS_IT_IS, 1, .n_classes = 1 },
+    { "every second weight", RING, WEIGHT, 2, .n_classes = 2 },
+    { "every fourth weight", RING, WEIGHT, 4, .n_classes = 4 },
+    { "one weight", RING, WEIGHT, N, .n_classes = N },
+    { "one weight that nobody waits for", NOTHING, WEIGHT, N, .n_classes = 2 },
+    { "messages", RING, MESSAGES, 4, .n_classes = 4 },
+    { "latency", RING, LATENCY, 4, .n_classes = 4 },
+    { "latency of two lanes", NOTHING, LATENCY, 4, .n_classes = 2 },
+    { "kind", RING, KIND, 2, .n_classes = 2 },
+    { "slower links up", RING, UP_RATE, 4, .n_classes = 4, .rate = FAB_PS_PER_S / 2 },
+    { "slower links down", RING, DOWN_RATE, 4, .n_classes = 4, .rate = FAB_PS_PER_S / 2 },
+    { "two rings of four, one weight", RING, WEIGHT, N, .n_classes = 5, .n_in_ring = 4 },
+    { "two rings of four, one weight each", RING, WEIGHT, 4, .n_classes = 4, .n_in_ring = 4 },
+    { "a row", ARRIVAL, AS_IT_IS, 1, .n_classes = N },
+    { "a row in which each waits for a departure", DEPARTURE, AS_IT_IS, 1, .n_classes = N },
+    { "two rows", ARRIVAL, AS_IT_IS, 1, .n_classes = 4, .n_in_ring = 4 },
+    { "a long row of which each is told apart in one round", ARRIVAL, AS_IT_IS, 1, .n_classes = 50, .n = 100,
+      .n_in_ring = 50 },
+    { "two long rings, each round looks twice as far", RING, WEIGHT, 64, .n_classes = 64, .n = 128,
+      .n_in_ring = 64 },
+    { "two before, 2 x 30 lanes", TWO_BEFORE, WEIGHT, 30, .n_classes = 30, .n = 60, .n_in_ring = 30 },
+    /* It takes as many rounds as half of the lanes until each is told apart, and one that tells no more apart. */
+    { "two before, 2 x 74 lanes", TWO_BEFORE, WEIGHT, 74, .n_classes = 74, .n = 148, .n_in_ring = 74 },
+    { "two before, 2 x 100 lanes, which takes too many rounds", TWO_BEFORE, WEIGHT, 100, .n_classes = 200,
+      .n = 200, .n_in_ring = 100 },
+  };
+
+  ASSERT_CLASSES (cases);
+}
+
+/* Where every step takes as long as any wire, latencies tell nothing apart: 10 steps of 101 ps. */
+static void
+latencies_matter_where_a_step_is_shorter (G_GNUC_UNUSED void **state)
+{
+  const Case cases[] = {
+    { "a step as long as the longest wire", RING, LATENCY, 4, .n_classes = 1, .steps_ps = 1010 },
+    { "a step that is shorter", RING, LATENCY, 4, .n_classes = 4, .steps_ps = 1009 },
+    { "no ring", NOTHING, LATENCY, 4, .n_classes = 2, .steps_ps = 1010 },
+    { "steps of any length, other messages", RING, MESSAGES, 4, .n_classes = 4, .steps_ps = 100000 },
+    { "hops of any kind", RING, KIND, 4, .n_classes = 1, .steps_ps = 1010 },
+  };
+
+  ASSERT_CLASSES (cases);
+}
+
+/* A link down that is faster than the one up is never full first, and it is the same how much faster. Of links that are
+ * as fast the one with the lower number counts. */
+static void
+links_that_hold_back_nothing_tell_nothing_apart (G_GNUC_UNUSED void **state)
+{
+  const Case cases[] = {
+    { "faster links down", NOTHING, DOWN_RATE, 2, .n_classes = 1 },
+    { "faster links up", NOTHING, UP_RATE, 2, .n_classes = 1 },
+    { "apart", NOTHING, APART, N, .n_classes = 2 },
+    { "all are apart from each other", NOTHING, APART, 2, .n_classes = 5 },
+    { "the last one is apart", NOTHING, ONE_APART, N - 1, .n_classes = 2 },
+    { "apart in a ring", RING, APART, N, .n_classes = N },
+  };
+
+  ASSERT_CLASSES (cases);
+}
+
+/* --- links that lanes share --- */
+
+enum { MOST_SENDS = 8, MOST_KEPT = 4 };
+
+typedef struct {
+  guint from, to;
+} Send;
+
+/* What a lane that is played puts on a link. */
+typedef struct {
+  guint lane, rank; /* rank: whose link, or N + the rank for its link down */
+  double weight;
+} Put;
+
+typedef struct {
+  const char *name;
+  Send sends[MOST_SENDS]; /* to 0 from 0: there are no more */
+  FabBytesPerS up_0;      /* rate of the link up from GPU 0; 0: as the others */
+  FabFoldUse use;         /* without a schedule */
+  gboolean is_ring;       /* lanes wait for themselves */
+  Put puts[MOST_KEPT];    /* of the lanes that are played; weight 0: there are no more */
+  guint n_classes;
+} Shared;
+
+static FabSchedule *
+send_all (const Rig *rig, const Send *sends, gboolean is_ring)
+{
+  FabSchedule *schedule = fab_schedule_new (&rig->cluster);
+
+  for (guint i = 0; i < MOST_SENDS && sends[i].from != sends[i].to; i++)
+    add_lane (schedule, rig, sends[i].from, sends[i].to, 1, 4);
+  for (guint l = 0; l < schedule->lanes->len && is_ring; l++)
+    fab_schedule_depend (schedule, l, l, 1);
+  return schedule;
+}
+
+static void
+assert_shared (const Shared *self)
+{
+  g_autoptr (Rig) rig = star (N);
+  FabFoldUse use = self->use;
+
+  if (self->up_0 > 0)
+    rig->graph->links[link_of (rig, 0, TRUE)].rate_bytes_per_s = self->up_0;
+  g_autoptr (FabSchedule) schedule = use.schedule = send_all (rig, self->sends, self->is_ring);
+  fab_schedules_fold (rig->graph, &(FabFoldSpec){ .uses = &use, .n_uses = 1 });
+  if (fab_schedule_n_lanes (schedule) != self->n_classes)
+    fail_msg ("%s: %u classes", self->name, fab_schedule_n_lanes (schedule));
+  for (guint i = 0, at = 0; i < MOST_KEPT && self->puts[i].weight > 0; i++) {
+    const Put *put = &self->puts[i];
+    const FabFootprint *footprint = fab_schedule_lane_at (schedule, put->lane)->footprint;
+
+    at = i > 0 && put->lane == self->puts[i - 1].lane ? at + 1 : 0;
+    if (at >= footprint->n || footprint->links[at] != link_of (rig, put->rank % N, put->rank < N)
+        || footprint->weights[at] != put->weight || footprint->line_weights[at] != put->weight)
+      fail_msg ("%s: put %u is %g on link %u", self->name, i, footprint->weights[at], footprint->links[at]);
+    assert_near (footprint->rate_bytes_per_s, FAB_PS_PER_S, 1e-12);
+    assert_near (footprint->line_bound_bytes_per_s, FAB_PS_PER_S, 1e-12);
+    assert_near (footprint->binding_weight, 1, 1e-12);
+  }
+}
+
+/* All lanes of a class together are on the links that stand for theirs. */
+static void
+lanes_that_share_links_are_of_other_classes (G_GNUC_UNUSED void **state)
+{
+  const FabBytesPerS rate = FAB_PS_PER_S;
+  const Shared cases[] = {
+    { "two share a link up, two do not", { { 0, 1 }, { 0, 2 }, { 3, 4 }, { 5, 6 } }, .n_classes = 2 },
+    { "two share a link down, two do not", { { 1, 0 }, { 2, 0 }, { 3, 4 }, { 5, 6 } }, .n_classes = 2 },
+    { "three each",
+      { { 0, 1 }, { 0, 2 }, { 0, 3 }, { 4, 5 }, { 4, 6 }, { 4, 7 } },
+      .puts = { { 0, N + 1, 1 }, { 0, 0, 3 } },
+      .n_classes = 1 },
+    { "three each, of links up that are full together with the link down, whose number is lower",
+      { { 1, 0 }, { 2, 0 }, { 3, 0 }, { 5, 4 }, { 6, 4 }, { 7, 4 } },
+      .puts = { { 0, N, 3 } },
+      .n_classes = 1 },
+    { "all of two to all of two, so that links up and down are alike",
+      { { 0, 2 }, { 0, 3 }, { 1, 2 }, { 1, 3 } },
+      .puts = { { 0, N + 2, 2 } },
+      .n_classes = 1 },
+    /* Where twice as much fits, the link holds back nobody, but only of a collective that is played once at a time. */
+    { "twice as fast",
+      { { 0, 1 }, { 0, 2 }, { 3, 4 }, { 5, 6 } },
+      2 * rate,
+      { .is_once = TRUE },
+      .n_classes = 2 },
+    { "faster than both",
+      { { 0, 1 }, { 0, 2 }, { 3, 4 }, { 5, 6 } },
+      2 * rate + 3000,
+      { .is_once = TRUE },
+      .n_classes = 1 },
+    { "of which there may be more",
+      { { 0, 1 }, { 0, 2 }, { 3, 4 }, { 5, 6 } },
+      2 * rate + 3000,
+      .n_classes = 2 },
+    /* Four messages of a ring at a limit of 1/8 of the rate for each byte: two lanes fill a link. */
+    { "a limit that just fills it",
+      { { 0, 1 }, { 0, 2 }, { 3, 4 }, { 5, 6 } },
+      0,
+      { .is_once = TRUE, .limit_bytes_per_s = (double) rate / 8 },
+      TRUE,
+      .n_classes = 2 },
+    { "a lower limit",
+      { { 0, 1 }, { 0, 2 }, { 3, 4 }, { 5, 6 } },
+      0,
+      { .is_once = TRUE, .limit_bytes_per_s = (double) rate / 8.001 },
+      TRUE,
+      .n_classes = 1 },
+    { "a limit of what is no ring",
+      { { 0, 1 }, { 0, 2 }, { 3, 4 }, { 5, 6 } },
+      0,
+      { .is_once = TRUE, .limit_bytes_per_s = (double) rate / 8.001 },
+      .n_classes = 2 },
+    { "a limit of what may be played twice",
+      { { 0, 1 }, { 0, 2 }, { 3, 4 }, { 5, 6 } },
+      0,
+      { .limit_bytes_per_s = (double) rate / 8.001 },
+      TRUE,
+      .n_classes = 2 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    assert_shared (&cases[i]);
+}
+
+/* Streams that may run beside tell apart the lanes of the links that they cross. */
+static void
+streams_tell_lanes_apart (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    double on[2][3]; /* [stream][link up of a GPU] weights */
+    guint n_classes;
+  } cases[] = {
+    { { { 0 } }, 1 },
+    { { { 1 } }, 2 },
+    { { { 1, 1 } }, 2 },
+    { { { 1, 2 } }, 3 },
+    { { { 1, 0 }, { 0, 1 } }, 3 },
+    { { { 1, 1 }, { 0, 0, 1 } }, 3 },
+    { { { 1, 1 }, { 0, 1, 1 } }, 4 },
+  };
+  const Case as_it_is = { .change = AS_IT_IS };
+
+  for (guint c = 0; c < 2 * G_N_ELEMENTS (cases); c++) {
+    g_autoptr (Rig) rig = star (N);
+    g_autoptr (FabSchedule) schedule = make_schedule (&as_it_is, rig, N);
+    FabFoldUse use = { .schedule = schedule };
+    g_autoptr (FabFootprint) first = fab_footprint_new (3), second = fab_footprint_new (3);
+    FabFootprint *streams[] = { first, second };
+    gboolean is_up = c % 2 == 0; /* links down are left out where no stream crosses them */
+
+    for (guint s = 0; s < 2; s++)
+      for (guint rank = 0; rank < 3; rank++)
+        if (cases[c / 2].on[s][rank] > 0) {
+          streams[s]->links[streams[s]->n] = link_of (rig, rank, is_up);
+          streams[s]->line_weights[streams[s]->n++] = cases[c / 2].on[s][rank];
+        }
+    fab_schedules_fold (rig->graph, &(FabFoldSpec){ .uses = &use,
+                                                    .n_uses = 1,
+                                                    .streams = (const FabFootprint *const *) streams,
+                                                    .n_streams = 2 });
+    if (fab_schedule_n_lanes (schedule) != cases[c / 2].n_classes)
+      fail_msg ("%u: %u classes", c, fab_schedule_n_lanes (schedule));
+  }
+}
+
+/* Schedules are folded together: what tells lanes of one apart tells those of the other apart on the same links. */
+static void
+schedules_agree_on_links (G_GNUC_UNUSED void **state)
+{
+  const Case as_it_is = { .waits = RING }, changed = { .waits = RING, .change = WEIGHT, .every = 4 };
+  const Case *const cases[][2] = { { &as_it_is, &as_it_is },
+                                   { &changed, &as_it_is },
+                                   { &as_it_is, &changed } };
+
+  for (guint c = 0; c < G_N_ELEMENTS (cases); c++) {
+    g_autoptr (Rig) rig = star (N);
+    g_autoptr (FabSchedule) first = make_schedule (cases[c][0], rig, N),
+                            second = make_schedule (cases[c][1], rig, N);
+    const FabFoldUse uses[] = { { .schedule = first }, { .schedule = second } };
+
+    fab_schedules_fold (rig->graph, &(FabFoldSpec){ .uses = uses, .n_uses = 2 });
+    assert_int_equal (fab_schedule_n_lanes (first), c == 0 ? 1 : 4);
+    assert_int_equal (fab_schedule_n_lanes (second), c == 0 ? 1 : 4);
+    assert_int_equal (fab_schedule_n_messages (first), cases[c][0] == &changed ? 40 : c == 0 ? 10 : 40);
+    for (guint l = 0, n = fab_schedule_n_lanes (second); l < n;
+         l++) /* the first link of each class stands for all */
+      assert_int_equal (fab_schedule_lane_at (second, l)->footprint->links[0],
+                        link_of (rig, (l + 1) % n, FALSE));
+  }
+}
+
+/* On other links another schedule is folded by itself. */
+static void
+schedules_on_other_links_do_not_meet (G_GNUC_UNUSED void **state)
+{
+  const Send low[MOST_SENDS] = { { 0, 1 }, { 0, 2 }, { 3, 1 } },
+             high[MOST_SENDS] = { { 4, 5 }, { 5, 6 }, { 6, 7 }, { 7, 4 } };
+  g_autoptr (Rig) rig = star (N);
+  g_autoptr (FabSchedule) first = send_all (rig, low, FALSE), second = send_all (rig, high, TRUE);
+  const FabFoldUse uses[] = { { .schedule = first }, { .schedule = second } };
+
+  fab_schedules_fold (rig->graph, &(FabFoldSpec){ .uses = uses, .n_uses = 2 });
+  assert_int_equal (fab_schedule_n_lanes (first), 3);
+  assert_int_equal (fab_schedule_n_lanes (second), 1);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (what_differs_tells_lanes_apart),
+    cmocka_unit_test (latencies_matter_where_a_step_is_shorter),
+    cmocka_unit_test (links_that_hold_back_nothing_tell_nothing_apart),
+    cmocka_unit_test (lanes_that_share_links_are_of_other_classes),
+    cmocka_unit_test (streams_tell_lanes_apart),
+    cmocka_unit_test (schedules_agree_on_links),
+    cmocka_unit_test (schedules_on_other_links_do_not_meet),
+  };
+
+  return cmocka_run_group_tests_name ("lane_classes", tests, NULL, NULL);
+}
