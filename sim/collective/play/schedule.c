@@ -398,21 +398,18 @@ level_message (gpointer data, guint lane, guint message)
   self->n_levels = MAX (self->n_levels, self->levels[message] + 1);
 }
 
-/* Sorts the messages by level; `starts` is [n_levels + 1]. */
+/* Sorts the messages by level; `starts` is [n_levels + 1], and 0. */
 static guint *
 sort_by_level (const guint *levels, guint n, guint n_levels, guint *starts)
 {
   guint *order = g_new (guint, n + 1);
 
-  memset (starts, 0, (n_levels + 1) * sizeof *starts);
   for (guint i = 0; i < n; i++)
-    starts[levels[i] + 1]++;
-  for (guint level = 0; level < n_levels; level++)
-    starts[level + 1] += starts[level];
+    starts[levels[i]]++;
+  for (guint level = 1; level < n_levels; level++)
+    starts[level] += starts[level - 1];
   for (guint i = n; i-- > 0;)
-    order[--starts[levels[i] + 1]] = i; /* fill from the end of its level */
-  for (guint level = 0; level < n_levels; level++)
-    starts[level] = starts[level + 1];
+    order[--starts[levels[i]]] = i; /* fill from the end of its level */
   starts[n_levels] = n;
   return order;
 }
@@ -506,10 +503,10 @@ find_ways (FabSchedule *self, const guint *firsts)
 {
   guint n = firsts[self->lanes->len];
   g_autofree guint *levels = g_new0 (guint, n + 1), *lanes = g_new (guint, n + 1);
-  Levels found = { self, firsts, levels, lanes, 0 };
+  Levels found = { .schedule = self, .firsts = firsts, .levels = levels, .lanes = lanes };
 
   visit_in_order (self, firsts, level_message, &found);
-  g_autofree guint *starts = g_new (guint, found.n_levels + 1);
+  g_autofree guint *starts = g_new0 (guint, found.n_levels + 1);
   g_autofree guint *order = sort_by_level (levels, n, found.n_levels, starts);
   g_autofree PortLoad *loads = g_new0 (PortLoad, fab_graph_n_links (self->cluster->graph) + 1);
 
