@@ -69,12 +69,9 @@ link_fold_new (guint n_links, double (*capacity) (gconstpointer owner, guint lin
   return self;
 }
 
-/* accepts NULL */
 static void
 link_fold_free (FabLinkFold *self)
 {
-  if (self == NULL)
-    return;
   g_free (self->class_of);
   g_free (self->next);
   g_free (self->prev);

@@ -266,6 +266,42 @@ arrays_of_flows_that_stay_are_remembered (G_GNUC_UNUSED void **state)
     assert_near (self->flows[f].rate, 4, 1e-12);
 }
 
+/* While a flow was away its class was split twice, by a flow that comes and goes and by one that stays. */
+static void
+what_is_known_of_arrays_may_be_out_of_date (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Case) self = case_new (12);
+  Flow *flow = add (self, flow_over (self, 0, 0, 8, 8));
+
+  fab_folding_remove (self->folding, &flow->folded);
+  add_once (self, flow_over (self, 1, 3, 1, 1));
+  add (self, flow_over (self, 2, 0, 2, 2));
+  add (self, flow);
+  ASSERT_CLASSES (self, 3, 1, 1);
+  fab_folding_solve (self->folding);
+  for (guint f = 0; f < 3; f++)
+    assert_near (self->flows[f].rate, 6, 1e-12);
+}
+
+/* A folding that is flat has a class for every link, whoever crosses it, and the same rates. */
+static void
+links_of_a_flat_folding_are_apart (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Case) self = case_new (12);
+
+  fab_folding_free (self->folding);
+  self->folding = fab_folding_new (MOST_LINKS, capacity_of, note_rate, self, TRUE);
+  add (self, flow_over (self, 0, 0, 8, 8));
+  add (self, flow_over (self, 1, 4, 8, 4));
+  add_once (self, flow_over (self, 2, 20, 3, 3));
+  ASSERT_CLASSES (self, 8, 8, 3);
+  fab_folding_solve (self->folding);
+  assert_near (self->flows[0].rate, 6,
+               1e-12); /* links 4 to 7 have both, and 8 to 11 the second at weight 2 */
+  assert_near (self->flows[1].rate, 6, 1e-12);
+  assert_near (self->flows[2].rate, 12, 1e-12);
+}
+
 /* Flows over links 0 to 7, over 8 to 15, and over 16 to 23. One that comes, or goes, is told with those that it meets;
  * a class that is split has all flows that stay told, in whatever order others have gone. */
 static void
@@ -321,6 +357,8 @@ main (void)
     cmocka_unit_test (links_part_from_both_ends_of_a_class),
     cmocka_unit_test (a_link_that_changes_stands_for_itself),
     cmocka_unit_test (arrays_of_flows_that_stay_are_remembered),
+    cmocka_unit_test (what_is_known_of_arrays_may_be_out_of_date),
+    cmocka_unit_test (links_of_a_flat_folding_are_apart),
     cmocka_unit_test (flows_are_solved_again_when_classes_are_split),
     cmocka_unit_test (a_flow_of_many_links_may_enter_without_a_solve),
   };
