@@ -298,14 +298,11 @@ emit_send (gpointer owner, guint send, const Before *before, guint *n)
   double weight = g_array_index (self->phases->sends, FabSend, send).weight;
   g_autoptr (GArray) hops = self->has_failed ? NULL : phases_hops (self->phases, send, self->error);
 
-  *n = 0;
   self->has_failed |= hops == NULL;
-  if (self->has_failed)
-    return first;
-  *n = hops->len;
-  for (guint h = 0; h < hops->len; h++) {
+  *n = hops != NULL ? hops->len : 0;
+  for (guint h = 0; h < *n; h++) {
     guint lane = fab_schedule_lane (self->schedule, &g_array_index (hops, FabHop, h), self->env->net_stretch,
-                                    weight / hops->len / self->n_chunks, self->n_chunks);
+                                    weight / *n / self->n_chunks, self->n_chunks);
 
     if (h > 0 && self->n_chunks == 1)
       fab_schedule_depend_like (self->schedule, lane, first);
