@@ -295,8 +295,8 @@ schedule (Life *self)
   self->next = 0;
   if (self->state == PLANNED || self->state == WAITING || all_per_s <= 0)
     return;
-  self->next = after (self, draw_exponential (self, 1 / all_per_s), happen,
-                      draw (self) * all_per_s < self->stops_per_s);
+  gboolean is_stop = draw (self) * all_per_s < self->stops_per_s; /* drawn first, whatever the compiler */
+  self->next = after (self, draw_exponential (self, 1 / all_per_s), happen, is_stop);
 }
 
 static void
