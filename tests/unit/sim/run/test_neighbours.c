@@ -160,6 +160,58 @@ a_job_that_hangs_is_not_outlived (G_GNUC_UNUSED void **state)
   assert_false (fab_simulation_check (play->simulation, NULL));
 }
 
+/* Under leaves of its own a neighbour takes as long as it takes alone, with its own slow ranks and the kernels that its
+ * collectives slow, and has the same figures; more than one of them, too. */
+static void
+neighbours_apart_are_as_alone (G_GNUC_UNUSED void **state)
+{
+  static const char *const jobs[] = {
+    "kind: ddp, model: gpt2-xl, sequence: 128",
+    "kind: ddp, model: gpt2-xl, sequence: 128, stragglers: [{rank: 1, slowness: 2}]"
+  };
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (jobs); i++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: t\niterations: 2\ncontention: %s\ncollectives: {kind: plain, algorithm: ring}\n"
+        "cluster: {node: dgx-a100, nodes: 6, nics_per_node: 1, fabric: {kind: leaf_spine, nodes_per_leaf: 2}}\n"
+        "job: {kind: collective, operations: [{op: all_reduce, size: 40GB}]}\n"
+        "neighbours: [{name: n, nodes: 2, first: 2, job: {%s}}, {name: m, nodes: 2, first: 4, job: {kind: collective, "
+        "operations: [{op: all_reduce, size: 100MB}]}}]\n",
+        i % 2 == 0 ? "yes" : "no", jobs[i / 2]);
+    g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+    const FabNeighbours *neighbours = fab_simulation_neighbours (play->simulation);
+
+    assert_int_equal (fab_neighbours_n (neighbours), 2);
+    last_ps (play);
+    for (guint which = 0; which < 2; which++) {
+      g_autoptr (FabSimulation) alone = fab_simulation_new_alone (play->scenario, &fab_models, which, NULL);
+      const GArray *steps = fab_neighbours_steps (neighbours, which);
+
+      assert_true (steps->len > 1);
+      assert_true (fab_simulation_step (alone));
+      const FabStepRecord *expected = &fab_simulation_probe (alone)->step,
+                          *found = &g_array_index (steps, FabStepRecord, 0);
+      assert_int_equal (found->times.duration_ps, expected->times.duration_ps);
+      assert_int_equal (found->times.compute_ps, expected->times.compute_ps);
+      assert_int_equal (found->times.exposed_ps, expected->times.exposed_ps);
+      assert_near (found->mfu_fraction, expected->mfu_fraction, 1e-12);
+      assert_near (found->tokens_per_s, expected->tokens_per_s, 1e-12);
+      assert_int_equal (found->mfu_fraction > 0, which == 0);
+    }
+  }
+}
+
+/* A neighbour whose job cannot be built is told as a job of one's own is. */
+static void
+a_neighbour_must_be_possible (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *yaml = scenario (
+      "[{name: n, nodes: 2, first: 2, job: {kind: ddp, model: gpt2-xl, micro_batch: 4, global_batch: 100}}]");
+  g_autofree char *problem = play_problem (catalog, yaml);
+
+  assert_true (problem != NULL && strstr (problem, "global_batch 100 is not a multiple") != NULL);
+}
+
 static void
 assert_message (const char *neighbours, const char *part)
 {
@@ -246,6 +298,8 @@ main (void)
     cmocka_unit_test (two_under_leaves_of_their_own_do_not_meet),
     cmocka_unit_test (links_carry_what_both_send),
     cmocka_unit_test (a_job_that_hangs_is_not_outlived),
+    cmocka_unit_test (neighbours_apart_are_as_alone),
+    cmocka_unit_test (a_neighbour_must_be_possible),
     cmocka_unit_test (nodes_are_there_and_nobody_elses),
     cmocka_unit_test (only_a_job_alone_is_rehearsed),
     cmocka_unit_test (a_neighbour_that_draws_uses_the_seed),

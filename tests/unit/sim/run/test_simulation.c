@@ -406,6 +406,30 @@ collectives_are_timed_by_themselves (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Of the time of the next iteration a lower bound is known before the first one, but where samples that are taken then
+ * may find that collectives take less than planned. It is below the time that the iteration takes. */
+static void
+the_least_time_is_known_beforehand (G_GNUC_UNUSED void **state)
+{
+  static const char *const fidelities[] = { "fidelity: fluid\n", "fidelity: sampled\n" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (fidelities); i++) {
+    g_autofree char *head = g_strconcat ("collectives: plain\n", fidelities[i], NULL);
+    g_autoptr (Play) play = play_of (
+        head, "iterations: 2\njob: {kind: collective, operations: [{op: all_reduce, size: 4MB}]}\n", NULL);
+    FabTimePs before_ps = fab_simulation_least_ps (play->simulation);
+
+    assert_int_equal (before_ps > 0, i == 0);
+    assert_true (fab_simulation_step (play->simulation));
+    FabTimePs least_ps = fab_simulation_least_ps (play->simulation);
+    assert_true (least_ps > 0 && least_ps <= fab_simulation_probe (play->simulation)->step.times.duration_ps);
+    FabSamplingCount sampled = fab_simulation_sampled (play->simulation);
+    assert_int_equal (sampled.n_events > 0, i == 1);
+    assert_true (fab_simulation_step (play->simulation));
+    assert_int_equal (fab_simulation_sampled (play->simulation).n_events, sampled.n_events); /* taken once */
+  }
+}
+
 /* A network with a clock of its own ends early as well once the run is cancelled. */
 static void
 a_network_hears_that_it_is_cancelled (G_GNUC_UNUSED void **state)
@@ -598,6 +622,7 @@ main (void)
     cmocka_unit_test (weighing_gives_the_plant_back),
     cmocka_unit_test (a_link_binds_by_its_exposed_time),
     cmocka_unit_test (collectives_are_timed_by_themselves),
+    cmocka_unit_test (the_least_time_is_known_beforehand),
     cmocka_unit_test (a_network_hears_that_it_is_cancelled),
     cmocka_unit_test (threads_change_no_figure),
     cmocka_unit_test (a_pulse_beats_while_it_runs),
