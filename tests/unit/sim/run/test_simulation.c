@@ -277,6 +277,30 @@ messages_are_folded_where_the_job_is_alone (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Lanes that cross a link whose rate changes during the run are simulated for themselves: by a fault or by bursts, also
+ * where it is the only such link. */
+static void
+links_that_change_are_apart (G_GNUC_UNUSED void **state)
+{
+  static const char *const heads[] = {
+    "", "faults: [{what: nic, name: node1/nic0, rate: 50%, at: 1ms}]\n",
+    "background: [{kind: bursts, links: \"node1/nic0 -> *\", load: 20%, burst: 1ms}]\n"
+  };
+  FabLanesCount counts[G_N_ELEMENTS (heads)];
+
+  for (guint i = 0; i < G_N_ELEMENTS (heads); i++) {
+    g_autofree char *head = g_strconcat ("fidelity: step\niterations: 1\n", heads[i], NULL);
+    g_autoptr (Play) play = play_of (
+        head, "collectives: plain\njob: {kind: collective, operations: [{op: all_reduce, size: 80MB}]}\n",
+        NULL);
+
+    assert_true (fab_simulation_step (play->simulation));
+    counts[i] = fab_simulation_lanes (play->simulation);
+    assert_int_equal (counts[i].n_lanes + counts[i].n_alike, counts[0].n_lanes + counts[0].n_alike);
+    assert_true (i == 0 || (counts[i].n_lanes > counts[0].n_lanes));
+  }
+}
+
 /* --- the plant --- */
 
 /* A what-if about the job takes the plant of the cache, and one about the machine has its own. The times of links are
@@ -617,6 +641,7 @@ main (void)
     cmocka_unit_test (a_build_can_be_cancelled),
     cmocka_unit_test (a_what_if_changes_what_it_names),
     cmocka_unit_test (messages_are_folded_where_the_job_is_alone),
+    cmocka_unit_test (links_that_change_are_apart),
     cmocka_unit_test (even_ranks_are_as_without_the_slow_one),
     cmocka_unit_test (a_what_if_of_the_job_is_on_the_plant_of_the_cache),
     cmocka_unit_test (weighing_gives_the_plant_back),
