@@ -454,6 +454,42 @@ the_least_time_is_known_beforehand (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Samples are taken of the collectives of all jobs: those of a neighbour are on other links. */
+static void
+all_jobs_are_sampled (G_GNUC_UNUSED void **state)
+{
+  static const char *const heads[] = {
+    "",
+    "neighbours: [{name: n, nodes: 2, first: 2, job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}}]\n"
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (heads); i++) {
+    g_autofree char *head = g_strconcat ("fidelity: sampled\ncollectives: plain\n", heads[i], NULL);
+    g_autoptr (Play) play = play_of (
+        head, "iterations: 1\njob: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n", NULL);
+
+    assert_true (fab_simulation_step (play->simulation));
+    FabSamplingCount sampled = fab_simulation_sampled (play->simulation);
+    assert_int_equal (sampled.n_whole + sampled.n_parts + sampled.n_skipped, 1 + i);
+  }
+}
+
+/* Links that carried something are recorded, and no others. */
+static void
+idle_links_have_no_queue (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_of (
+      "fidelity: packet\niterations: 1\ncollectives: {kind: plain, algorithm: ring}\n",
+      "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n", NULL);
+
+  assert_true (fab_simulation_step (play->simulation));
+  g_autoptr (GArray) queues = fab_simulation_link_queues (play->simulation);
+  assert_true (queues->len > 0
+               && queues->len < fab_graph_n_links (fab_simulation_plant (play->simulation)->graph));
+  for (guint i = 0; i < queues->len; i++)
+    assert_true (g_array_index (queues, FabLinkQueueRecord, i).carried_bytes > 0);
+}
+
 /* A network with a clock of its own ends early as well once the run is cancelled. */
 static void
 a_network_hears_that_it_is_cancelled (G_GNUC_UNUSED void **state)
@@ -648,6 +684,8 @@ main (void)
     cmocka_unit_test (a_link_binds_by_its_exposed_time),
     cmocka_unit_test (collectives_are_timed_by_themselves),
     cmocka_unit_test (the_least_time_is_known_beforehand),
+    cmocka_unit_test (all_jobs_are_sampled),
+    cmocka_unit_test (idle_links_have_no_queue),
     cmocka_unit_test (a_network_hears_that_it_is_cancelled),
     cmocka_unit_test (threads_change_no_figure),
     cmocka_unit_test (a_pulse_beats_while_it_runs),
