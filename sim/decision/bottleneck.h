@@ -86,6 +86,14 @@ const FabLever *fab_bottleneck_of_kind (const FabBottleneck *self, FabLeverKind 
 /* Returns the links between nodes that do not help although faster links everywhere do; NULL: there are none. */
 const FabLever *fab_bottleneck_useless_port (const FabBottleneck *self);
 
+/* Sorts the levers by what they save, and finds the one that limits the step: the first that is neither a pair nor all
+ * links, unless these save more than twice what one kind of link, or more NICs, save. */
+void fab_bottleneck_rank (FabBottleneck *self);
+
+/* Of the pairs, only the one is kept that gains most beyond what both of its changes save by themselves, if it gains more
+ * than nothing. There is a useless port. */
+void fab_bottleneck_keep_best_pair (FabBottleneck *self);
+
 /* Returns the lever that limits the step; NULL: none alone does. Accepts NULL. */
 const FabLever *fab_bottleneck_first (const FabBottleneck *self);
 

@@ -415,42 +415,6 @@ take_luck (FabBottleneck *self, const Plays *plays)
   g_array_append_val (self->levers, lever);
 }
 
-/* Of two that save the same, to half a percent, the one whose kind comes first. */
-static gint
-by_saving (gconstpointer a, gconstpointer b)
-{
-  const double same = 0.005;
-  const FabLever *x = a, *y = b;
-  long saves_x = lround (fab_lever_saved (x) / same), saves_y = lround (fab_lever_saved (y) / same);
-
-  if (saves_x != saves_y)
-    return saves_x > saves_y ? -1 : 1;
-  return x->kind != y->kind ? (gint) x->kind - (gint) y->kind : strcmp (x->name, y->name);
-}
-
-static gint
-find_first (const FabBottleneck *self)
-{
-  double single = 0; /* most that one kind of link, or more NICs, save */
-
-  for (guint i = 0; i < self->levers->len; i++) {
-    const FabLever *lever = fab_bottleneck_lever (self, i);
-
-    if (lever->kind == FAB_LEVER_LINK || lever->kind == FAB_LEVER_NICS)
-      single = MAX (single, fab_lever_saved (lever));
-  }
-  for (guint i = 0; i < self->levers->len; i++) {
-    const FabLever *lever = fab_bottleneck_lever (self, i);
-
-    if (fab_lever_saved (lever) < FAB_BOTTLENECK_LEAST)
-      return -1;
-    if (lever->kind != FAB_LEVER_PAIR
-        && (lever->kind != FAB_LEVER_LINKS || single < fab_lever_saved (lever) / 2))
-      return (gint) i;
-  }
-  return -1;
-}
-
 static void
 take_base (FabBottleneck *self, const Plays *plays)
 {
@@ -502,48 +466,6 @@ add_pairs (GPtrArray *list, const GPtrArray *singles, const FabLever *port)
   }
 }
 
-static double
-saved_by (const FabBottleneck *self, FabLeverKind kind, const char *name)
-{
-  for (guint i = 0; i < self->levers->len; i++) {
-    const FabLever *lever = fab_bottleneck_lever (self, i);
-
-    if (lever->kind == kind && (name == NULL || strcmp (lever->name, name) == 0))
-      return MAX (fab_lever_saved (lever), 0);
-  }
-  return 0;
-}
-
-/* What a pair saves beyond what both of its changes save by themselves. */
-static double
-gain_of (const FabBottleneck *self, const FabLever *pair, const FabLever *port)
-{
-  FabLeverKind kind = strstr (pair->name, " channels") != NULL ? FAB_LEVER_CHANNELS : FAB_LEVER_LINK;
-
-  return fab_lever_saved (pair) - MAX (fab_lever_saved (port), 0)
-       - saved_by (self, kind, kind == FAB_LEVER_LINK ? pair->name : NULL);
-}
-
-/* Only the pair that gains most is kept, if it gains more than nothing. */
-static void
-keep_best_pair (FabBottleneck *self, const FabLever *port)
-{
-  double most = FAB_BOTTLENECK_LEAST;
-  gint best = -1;
-
-  for (guint i = 0; i < self->levers->len; i++) {
-    const FabLever *lever = fab_bottleneck_lever (self, i);
-
-    if (lever->kind != FAB_LEVER_PAIR || gain_of (self, lever, port) < most)
-      continue;
-    most = gain_of (self, lever, port);
-    best = (gint) i;
-  }
-  for (guint i = self->levers->len; i-- > 0;)
-    if (fab_bottleneck_lever (self, i)->kind == FAB_LEVER_PAIR && (gint) i != best)
-      g_array_remove_index (self->levers, i);
-}
-
 static void
 play_pairs (FabBottleneck *self, Plays *plays)
 {
@@ -558,7 +480,7 @@ play_pairs (FabBottleneck *self, Plays *plays)
   plays->first_base = plays->draws->len;
   play_all (plays);
   take_levers (self, plays);
-  keep_best_pair (self, fab_bottleneck_useless_port (self));
+  fab_bottleneck_keep_best_pair (self);
 }
 
 /* --- all --- */
@@ -632,8 +554,7 @@ play_levers (FabBottleneck *self, const FabDecisionEnv *env, const FabScenario *
   play_pairs (self, &plays);
   if (self->fidelity == NULL)
     take_luck (self, &plays);
-  g_array_sort (self->levers, by_saving);
-  self->first = find_first (self);
+  fab_bottleneck_rank (self);
   return TRUE;
 }
 

@@ -72,6 +72,110 @@ what_limits_has_a_name_and_a_part (G_GNUC_UNUSED void **state)
   assert_null (fab_bottleneck_of_kind (link, FAB_LEVER_HOST));
 }
 
+/* "compute, ib-hdr": the levers in their order, that which limits in brackets. (transfer full) */
+static char *
+order_of (const FabBottleneck *self)
+{
+  GString *text = g_string_new (NULL);
+
+  for (guint i = 0; i < self->levers->len; i++)
+    g_string_append_printf (text, (gint) i == self->first ? "%s[%s]" : "%s%s", i > 0 ? ", " : "",
+                            fab_bottleneck_lever (self, i)->name);
+  return g_string_free (text, FALSE);
+}
+
+/* By what they save, in steps of half a percent, then by their kinds and names. The first limits that saves a percent: no
+ * pair, and all links only where no one kind of them, nor more NICs, saves half as much. Where two round to a percent the
+ * first may save less than that. */
+static void
+the_first_that_saves_a_percent_limits (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    Given given[4];
+    const char *order;
+  } rows[] = {
+    { { { FAB_LEVER_COMPUTE, "compute", 0.1 },
+        { FAB_LEVER_LINK, "ib-hdr", 0.2 },
+        { FAB_LEVER_HOST, "host", -0.1 } },
+      "[ib-hdr], compute, host" },
+    { { { FAB_LEVER_COMPUTE, "compute", 0.2 },
+        { FAB_LEVER_LINK, "pcie", 0.199 },
+        { FAB_LEVER_LINK, "ib-hdr", 0.201 } },
+      "[ib-hdr], pcie, compute" },
+    { { { FAB_LEVER_COMPUTE, "compute", 0.204 }, { FAB_LEVER_LINK, "ib-hdr", 0.202 } }, "[compute], ib-hdr" },
+    { { { FAB_LEVER_COMPUTE, "compute", 0.0099 }, { FAB_LEVER_LINK, "ib-hdr", 0.001 } }, "compute, ib-hdr" },
+    { { { FAB_LEVER_COMPUTE, "compute", 0.01 } }, "[compute]" },
+    { { { FAB_LEVER_COMPUTE, "compute", 0.0101 }, { FAB_LEVER_LINK, "ib-hdr", 0.0099 } },
+      "ib-hdr, [compute]" },
+    { { { FAB_LEVER_LINKS, "all links", 0.4 }, { FAB_LEVER_LINK, "ib-hdr", 0.2 } }, "all links, [ib-hdr]" },
+    { { { FAB_LEVER_LINKS, "all links", 0.4 }, { FAB_LEVER_LINK, "ib-hdr", 0.19 } }, "[all links], ib-hdr" },
+    { { { FAB_LEVER_LINKS, "all links", 0.4 },
+        { FAB_LEVER_NICS, "NICs", 0.2 },
+        { FAB_LEVER_LINK, "ib-hdr", 0.1 } },
+      "all links, [NICs], ib-hdr" },
+    { { { FAB_LEVER_LINKS, "all links", 0.4 }, { FAB_LEVER_COMPUTE, "compute", 0.3 } },
+      "[all links], compute" },
+    { { { FAB_LEVER_PAIR, "pcie", 0.4 }, { FAB_LEVER_COMPUTE, "compute", 0.3 } }, "pcie, [compute]" },
+    { { { FAB_LEVER_PAIR, "pcie", 0.4 },
+        { FAB_LEVER_LINKS, "all links", 0.5 },
+        { FAB_LEVER_LINK, "ib-hdr", 0.3 } },
+      "all links, pcie, [ib-hdr]" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    guint n = 0;
+
+    while (n < G_N_ELEMENTS (rows[i].given) && rows[i].given[n].name != NULL)
+      n++;
+    g_autoptr (FabBottleneck) made = made_of (rows[i].given, n, 0);
+    fab_bottleneck_rank (made);
+    g_autofree char *order = order_of (made);
+    assert_string_equal (order, rows[i].order);
+  }
+}
+
+/* Of pairs of faster ports with other links or channels that is kept which gains most over both by themselves: what makes
+ * the step longer alone counts as nothing. One that gains less than a percent is none. */
+static void
+the_pair_that_gains_most_is_kept (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    double port, pcie, nvlink, channels; /* alone */
+    double with_pcie, with_nvlink, with_channels;
+    const char *kept;
+  } rows[] = {
+    { 0, 0, 0, 0, 0.2, 0.3, 0.1, "nvlink" },
+    { 0, 0, 0, 0, 0.2, 0.1, 0.3, "16 channels" },
+    { 0, 0, 0.15, 0, 0.2, 0.3, 0.1, "pcie" },
+    { 0, 0.15, 0, 0, 0.2, 0.1, 0.04, "nvlink" },
+    { 0, -0.5, 0, 0, 0.2, 0.3, 0.1, "nvlink" },
+    { 0, 0, 0, 0.2, 0.2, 0.1, 0.3, "pcie" },
+    { 0.05, 0, 0, 0, 0.059, 0.05, 0.03, "" },
+    { 0.05, 0, 0, 0, 0.061, 0.05, 0.03, "pcie" },
+    { -0.05, 0, 0, 0, 0.009, 0, 0, "" },
+    { 0, 0, 0, 0, 0.2, 0.2, 0.1, "nvlink" }, /* of equals the last */
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const Given given[] = { { FAB_LEVER_LINK, "ib-hdr", rows[i].port },
+                            { FAB_LEVER_LINK, "pcie", rows[i].pcie },
+                            { FAB_LEVER_LINK, "nvlink", rows[i].nvlink },
+                            { FAB_LEVER_LINKS, "all links", 0.5 },
+                            { FAB_LEVER_CHANNELS, "channels", rows[i].channels },
+                            { FAB_LEVER_PAIR, "pcie", rows[i].with_pcie },
+                            { FAB_LEVER_PAIR, "nvlink", rows[i].with_nvlink },
+                            { FAB_LEVER_PAIR, "16 channels", rows[i].with_channels } };
+    g_autoptr (FabBottleneck) made = MADE_OF (given, -1);
+
+    fab_bottleneck_keep_best_pair (made);
+    const FabLever *pair = fab_bottleneck_of_kind (made, FAB_LEVER_PAIR);
+    assert_string_equal (pair != NULL ? pair->name : "", rows[i].kept);
+    assert_int_equal (made->levers->len, pair != NULL ? 6 : 5);
+    for (guint k = 0; k < 5; k++)
+      assert_string_equal (fab_bottleneck_lever (made, k)->name, given[k].name);
+  }
+}
+
 /* Ports do not help where they save less than half of what all links do, and all links save a percent. */
 static void
 ports_that_save_less_than_half_do_not_help (G_GNUC_UNUSED void **state)
@@ -299,6 +403,8 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (what_limits_has_a_name_and_a_part),
+    cmocka_unit_test (the_first_that_saves_a_percent_limits),
+    cmocka_unit_test (the_pair_that_gains_most_is_kept),
     cmocka_unit_test (ports_that_save_less_than_half_do_not_help),
     cmocka_unit_test (other_changes_are_told),
     cmocka_unit_test (what_is_as_slow_as_the_ports_is_told),

@@ -225,13 +225,15 @@ the_link_is_of_the_entry_that_limits (G_GNUC_UNUSED void **state)
   clear (&none);
 }
 
+static guint slow_class = 1;
+
 /* Whether the slow class is slow in this iteration and in those that follow: '1' or '0'. */
 static double
 slow_now_and_then (gpointer owner, guint rank_class, guint iteration)
 {
   const char *when = owner;
 
-  return rank_class == 1 && iteration < strlen (when) && when[iteration] == '1' ? 4 : 1;
+  return rank_class == slow_class && iteration < strlen (when) && when[iteration] == '1' ? 4 : 1;
 }
 
 /* A rank is named where it is as slow in this iteration and in the next two. */
@@ -257,6 +259,26 @@ a_rank_that_is_always_slow_is_named (G_GNUC_UNUSED void **state)
   }
 }
 
+/* The three ranks before the third are one class, of which the first is named and the others are counted: 4 / (17 / 8) of
+ * the mean. */
+static void
+slow_ranks_of_one_class_are_counted (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = played (DDP ("8", ", stragglers: [{rank: 3, slowness: 4}]"));
+  FabJobTotals *totals = (FabJobTotals *) fab_simulation_totals (play->simulation);
+  const FabJobTotals own = *totals;
+
+  slow_class = 0;
+  totals->slowness = slow_now_and_then;
+  totals->slowness_owner = (gpointer) "111";
+  FabFinding finding = find (play, FAB_LEVER_RANKS, NULL);
+  *totals = own;
+  slow_class = 1;
+  assert_int_equal (finding.rank, 0);
+  assert_non_null (strstr (finding.text, "rank 0 and 2 more take 1.88 times as long as the mean to compute"));
+  clear (&finding);
+}
+
 int
 main (void)
 {
@@ -267,6 +289,7 @@ main (void)
     cmocka_unit_test (the_slow_rank_is_named),
     cmocka_unit_test (the_link_is_of_the_entry_that_limits),
     cmocka_unit_test (a_rank_that_is_always_slow_is_named),
+    cmocka_unit_test (slow_ranks_of_one_class_are_counted),
   };
 
   return play_run_tests ("waits", tests, &catalog);

@@ -175,8 +175,8 @@ every_play_that_fails_is_told (G_GNUC_UNUSED void **state)
     gboolean has_unplayed; /* it makes networks that it does not play */
   } rows[] = {
     { "point", ask_point, 0, 1, FALSE },    { "growth", ask_growth, 0, 1, FALSE },
-    { "scaling", ask_scaling, 0, 1, TRUE }, { "upgrades", ask_upgrades, 41, 3, TRUE },
-    { "grid", ask_grid, 0, 1, FALSE },      { "search", ask_search, 0, 25, FALSE },
+    { "scaling", ask_scaling, 0, 1, TRUE }, { "upgrades", ask_upgrades, 41, 8, TRUE },
+    { "grid", ask_grid, 0, 1, FALSE },      { "search", ask_search, 0, 80, FALSE },
     { "plan", ask_plan, 0, 1, FALSE },      { "size", ask_size, 3, 1, FALSE },
     { "ports", ask_ports, 0, 1, FALSE },    { "pair", ask_pair, 0, 1, FALSE },
   };
