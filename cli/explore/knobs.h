@@ -41,8 +41,8 @@ gboolean fab_knob_board_parse (const FabKnobBoard *self, const char *query, FabK
 /* Returns "cluster.nodes=8", ...: the assignments by which the setting differs from the scenario. (transfer full) */
 FabEdits *fab_knob_board_edits (const FabKnobBoard *self, const FabKnobSetting *setting);
 
-/* Reads where the knobs of a setting's scenario stand: another node, for example, brings NICs of its own. FALSE where that
- * cannot be said in knobs, as of a machine with too many GPUs. */
+/* Reads where the knobs of a setting's scenario stand: another node, for example, brings NICs of its own. FALSE
+ * where that cannot be said in knobs, as of a machine with too many GPUs. */
 gboolean fab_knob_board_in_effect (const FabKnobBoard *self, FabScenario *scenario, FabKnobSetting *standing);
 
 /* Returns the strategy of a value of its knob. */

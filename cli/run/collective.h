@@ -40,8 +40,8 @@ typedef struct {
 
 /* Prints the rows in the format of the request. */
 void collective_print (const CollectiveView *view, const GArray *rows);
-/* -J FILE: refuses to replace a file, as nccl-tests does, and a place where none can be written. Asked before anything is
- * predicted. */
+/* -J FILE: refuses to replace a file, as nccl-tests does, and a place where none can be written. Asked before
+ * anything is predicted. */
 gboolean collective_check_json (const char *path, GError **error);
 /* Writes what nccl-tests writes for -J. */
 gboolean collective_write_json (const CollectiveView *view, const GArray *rows, GError **error);

@@ -14,8 +14,8 @@ typedef struct {
 /* Says whether the file is a SQLite database: what `fabricast measure` and runs write. */
 gboolean fab_is_database (const char *path);
 
-/* Says whether a file could be written there: it is neither a database nor a directory, and its directory is there and may
- * be written to. Who computes for long asks this first. */
+/* Says whether a file could be written there: it is neither a database nor a directory, and its directory is there
+ * and may be written to. Who computes for long asks this first. */
 gboolean fab_output_check (const char *path, GError **error);
 
 /* A database, which may hold hours of measurements, is refused. */

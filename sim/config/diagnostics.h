@@ -15,8 +15,7 @@
 #include <glib.h>
 
 typedef struct {
-  const char *
-      file; /* path as the user gave it, or the option of an assignment, such as "--set"; owned by the document, and lives as long */
+  const char *file; /* path as the user gave it, or an option ("--set"); owned by the document */
   guint line;       /* from 1; 0: no line number, the text is the position */
   guint column;     /* from 1, in characters */
   guint length;     /* characters to underline, at least 1 */

@@ -64,9 +64,9 @@ FabYamlNode *fab_yaml_named_item (const FabYamlNode *list, const char *name);
 /* Applies `assignment`, "a.b.c=value". The value is YAML (`8`, `400Gb/s`, `{kind: fluid}`). List items are named by
  * index (`links.0.latency`) or by their `name` (`links.wire.latency`), a new last item by `+`
  * (`faults.+={what: nic, ...}`). Missing mappings on the path are created. The new node's mark is in file `origin`
- * (an option, such as "--set"), line 0, with the assignment as its text. A scalar on the path that is the short form of a model (`fidelity:
- * fluid`) becomes {kind: fluid}; the name of the model that is there already keeps its other keys. FALSE: a
- * diagnostic was added. */
+ * (an option, such as "--set"), line 0, with the assignment as its text. A scalar on the path that is the short form
+ * of a model (`fidelity: fluid`) becomes {kind: fluid}; the name of the model that is there already keeps its other
+ * keys. FALSE: a diagnostic was added. */
 gboolean fab_yaml_doc_set (FabYamlDoc *self, const char *origin, const char *assignment,
                            FabDiagnostics *diagnostics);
 
