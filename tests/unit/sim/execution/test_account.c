@@ -491,6 +491,33 @@ rounding_does_not_break_a_rate (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Every other one of 200 GPUs sends to the next one; a network that counts on links by itself, and not by footprints, has
+ * counters of 400 links. */
+static void
+counters_of_many_links_are_read_in_parts (G_GNUC_UNUSED void **state)
+{
+  enum { GPUS = 200 };
+  FabNetOps ops = fab_net_fluid;
+  g_autoptr (Job) job = job_with (rig_new_flat (GPUS));
+  guint rank_class = fab_dag_builder_class (job->builder, "all", 0, GPUS);
+
+  for (guint gpu = 0; gpu < GPUS; gpu += 2)
+    fab_dag_builder_join (job->builder, fab_dag_builder_stream (job->builder, rank_class, "comm"),
+                          send (job, gpu, gpu + 1, 10, FAB_DIMENSION_DATA, FAB_OP_BROADCAST));
+  ops.stream = carrying_stream;
+  carried = 7;
+  job_start (job, 2);
+  job->net.net->ops = &ops;
+  for (guint i = 0; i < 2; i++) {
+    assert_true (fab_executor_run_iteration (job->executor));
+    const GArray *loads = fab_executor_probe (job->executor)->link_loads;
+
+    assert_int_equal (loads->len, i == 0 ? GPUS : 0); /* both have begun when the first one ends */
+    for (guint k = 0; k < loads->len; k++)
+      assert_int_equal (g_array_index (loads, FabLinkLoadRecord, k).bytes, 2 * carried);
+  }
+}
+
 int
 main (void)
 {
@@ -511,6 +538,7 @@ main (void)
     cmocka_unit_test (waiting_from_the_very_start_is_split_too),
     cmocka_unit_test (rounding_ends_with_a_pause),
     cmocka_unit_test (rounding_does_not_break_a_rate),
+    cmocka_unit_test (counters_of_many_links_are_read_in_parts),
   };
 
   return cmocka_run_group_tests_name ("account", tests, NULL, NULL);
