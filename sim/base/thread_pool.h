@@ -6,8 +6,8 @@
 
 enum { FAB_THREAD_POOL_MOST_THREADS = 256 };
 
-/* Returns the number of threads of a pool: `n_threads`, at least 1 and at most FAB_THREAD_POOL_MOST_THREADS; 0 stands for
- * the number of processors. */
+/* Returns the number of threads of a pool: `n_threads`, at least 1 and at most FAB_THREAD_POOL_MOST_THREADS; 0 stands
+ * for the number of processors. */
 guint fab_thread_pool_size (guint n_threads);
 
 typedef void (*FabThreadPoolFn) (gpointer data, guint item);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prop_nearest.c - the name that a mistyped one was meant to be, against the rules of sim/base/nearest.c followed word by
- * word: regular expressions for parts, and a recursion for the distance of two words.
+/* prop_nearest.c - the name that a mistyped one was meant to be, against the rules of sim/base/nearest.c followed word
+ * by word: regular expressions for parts, and a recursion for the distance of two words.
  *
  * Words have few letters, digits and signs, so that many are near each other.
  */

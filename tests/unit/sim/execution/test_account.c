@@ -226,8 +226,8 @@ a_pause_has_no_sample (G_GNUC_UNUSED void **state)
   }
 }
 
-/* A copy of 1 ps is one of the other dimension, without a collective; a collective of no bytes is one that takes no time.
- * Nothing else is listed. */
+/* A copy of 1 ps is one of the other dimension, without a collective; a collective of no bytes is one that takes no
+ * time. Nothing else is listed. */
 static void
 copies_and_empty_collectives_are_listed (G_GNUC_UNUSED void **state)
 {
@@ -491,8 +491,8 @@ rounding_does_not_break_a_rate (G_GNUC_UNUSED void **state)
   }
 }
 
-/* Every other one of 200 GPUs sends to the next one; a network that counts on links by itself, and not by footprints, has
- * counters of 400 links. */
+/* Every other one of 200 GPUs sends to the next one; a network that counts on links by itself, and not by footprints,
+ * has counters of 400 links. */
 static void
 counters_of_many_links_are_read_in_parts (G_GNUC_UNUSED void **state)
 {

@@ -218,8 +218,8 @@ each_collective_is_looked_at_by_itself (G_GNUC_UNUSED void **state)
 }
 
 /* NICs are four times as slow as GPUs. A send of 100 bytes to another node, said to be bound by either, is held back by
- * the NIC. Beside it, the same GPU sends 10000 bytes to its neighbour, which makes its own link the slowest, where links
- * are shared; where they are not, a link that is faster than that which binds the send alone cannot hold it back. */
+ * the NIC. Beside it, the same GPU sends 10000 bytes to its neighbour, which makes its own link the slowest where links
+ * are shared. Where they are not, a link that is faster than the one that binds the send alone cannot hold it back. */
 static void
 a_link_takes_the_longer_the_slower_it_is (G_GNUC_UNUSED void **state)
 {
@@ -259,8 +259,8 @@ a_link_takes_the_longer_the_slower_it_is (G_GNUC_UNUSED void **state)
   }
 }
 
-/* Where nothing contends, a send from GPU 1 to GPU 0 that another one from GPU 2 joins is held back by the link into GPU
- * 0. One of no bytes waits for no link, and a collective of one rank has none. */
+/* Where nothing contends, a send from GPU 1 to GPU 0 that another one from GPU 2 joins is held back by the link into
+ * GPU 0. One of no bytes waits for no link, and a collective of one rank has none. */
 static void
 what_moves_nothing_is_held_back_by_no_link (G_GNUC_UNUSED void **state)
 {

@@ -80,8 +80,9 @@ what_is_done_or_has_begun_takes_nothing (G_GNUC_UNUSED void **state)
   assert_int_equal (fab_least_time_ps (&left), 120);
 }
 
-/* A task of 100 by itself, added first, and beside it one of 1 with two that wait for it: 50 and 60, the second of which
- * has one of 30 behind it. 1 + 60 + 30 is less than 100, and only what waits for the first would come after it. */
+/* A task of 100 by itself, added first, and beside it one of 1 with two that wait for it: 50 and 60, the second of
+ * which has one of 30 behind it. 1 + 60 + 30 is less than 100, and only what waits for the first would come
+ * after it. */
 static void
 only_what_waits_for_a_task_comes_after_it (G_GNUC_UNUSED void **state)
 {
