@@ -163,6 +163,40 @@ rails_are_kept (G_GNUC_UNUSED void **state)
   assert_int_equal (g_array_index (inside, FabHop, 0).kind, FAB_HOP_DIRECT);
 }
 
+/* Nodes of other ranks have other NICs: node 0 has both GPUs, node 1 the second one alone, or the other way round. */
+static void
+nodes_of_an_uneven_group_have_their_own_nics (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint ranks[3], n_locals[2], n_nics;
+    guint first_nics[2][2], n_first[2][2]; /* by node and local rank */
+  } rows[] = {
+    { { 0, 1, 3 }, { 2, 1 }, 5, { { 0, 2 }, { 2 } }, { { 2, 3 }, { 3 } } },
+    { { 1, 2, 3 }, { 1, 2 }, 3, { { 2 }, { 0, 2 } }, { { 3 }, { 2, 3 } } },
+    { { 0, 2, 3 }, { 1, 2 }, 2, { { 0 }, { 0, 2 } }, { { 2 }, { 2, 3 } } },
+  };
+  g_autoptr (Play) play = play_boxes ("", "400Gb/s");
+
+  for (guint r = 0; r < G_N_ELEMENTS (rows); r++) {
+    FabCluster view;
+
+    fab_cluster_view_ranks (&view, fab_simulation_cluster (play->simulation), rows[r].ranks, 3);
+    FabGroup group = { &view, 2, view.gpus_per_node };
+    g_autoptr (FabNicPaths) paths = fab_nic_paths_new (&group);
+    assert_int_equal (paths->n_nics, rows[r].n_nics);
+    for (guint node = 0; node < 2; node++)
+      for (guint local = 0; local < rows[r].n_locals[node]; local++) {
+        const GArray *list = fab_nic_paths_nics (paths, node, local);
+
+        assert_int_equal (list->len, rows[r].n_first[node][local]);
+        for (guint i = 0; i < list->len; i++)
+          assert_int_equal (g_array_index (list, guint, i), rows[r].first_nics[node][local] + i);
+      }
+    fab_nic_paths_free (g_steal_pointer (&paths));
+    fab_cluster_clear (&view);
+  }
+}
+
 /* A GPU without a NIC of its own has the nearest one, also where it is the first of its node. */
 static void
 a_first_gpu_without_a_nic_has_the_nearest_one (G_GNUC_UNUSED void **state)
@@ -227,6 +261,7 @@ main (void)
     cmocka_unit_test (nics_are_dealt_to_their_gpus),
     cmocka_unit_test (every_nic_of_either_end_has_a_share),
     cmocka_unit_test (rails_are_kept),
+    cmocka_unit_test (nodes_of_an_uneven_group_have_their_own_nics),
     cmocka_unit_test (a_first_gpu_without_a_nic_has_the_nearest_one),
     cmocka_unit_test (ranks_without_a_way_are_refused),
   };
