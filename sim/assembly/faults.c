@@ -299,7 +299,7 @@ typedef struct {
   const FabVertexId *nics;   /* NICs, machine by machine */
   guint n_machines, n_ports; /* n_ports: NICs of one machine */
   guint n_rails; /* of one machine: NICs that stand at the same place of their boards are on one */
-  /* [n_machines * n_ports] a bit for each port of a NIC that the changed graph does not have; NULL: it is not changed */
+  /* [n_machines * n_ports] a bit for each port of a NIC that the changed graph lacks; NULL: it is not changed */
   const guint32 *gone;
 } Site;
 

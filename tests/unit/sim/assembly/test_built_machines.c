@@ -481,7 +481,7 @@ a_cluster_has_what_its_entries_say (G_GNUC_UNUSED void **state)
   }
 }
 
-/* A format of one unit has the rate of that unit; BF16 has that of FP16. A power cap is a share of the board's power. */
+/* A format has the rate of its unit, and BF16 that of FP16. A power cap is a share of the board's power. */
 static void
 a_device_has_the_rates_of_its_accelerator (G_GNUC_UNUSED void **state)
 {

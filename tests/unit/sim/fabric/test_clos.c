@@ -84,134 +84,104 @@ links_of (const FabClos *clos, guint n_places, guint nics_per_node, guint empty_
   return g_string_free (text, FALSE);
 }
 
+static const struct {
+  FabClos clos;
+  guint n_places, nics_per_node, empty_place;
+  const char *links;
+} shapes[] = {
+  /* one leaf has no uplinks */
+  { { .n_planes = 1, .n_tors = 1, .leaf_down = 4, .leaf_up = 2, .leaves_per_pod = G_MAXUINT, .n_spines = 2 },
+    4,
+    1,
+    G_MAXUINT,
+    "0/n0-leaf0 1/n0-leaf0 2/n0-leaf0 3/n0-leaf0" },
+  { { .n_planes = 1, .n_tors = 1, .leaf_down = 2, .leaf_up = 3, .leaves_per_pod = G_MAXUINT, .n_spines = 2 },
+    3,
+    1,
+    G_MAXUINT,
+    "0/n0-leaf0 1/n0-leaf0 2/n0-leaf1 leaf0-spine0 leaf0-spine1 leaf0-spine0 leaf1-spine0 leaf1-spine1 "
+    "leaf1-spine0" },
+  /* an empty place takes its ports all the same */
+  { { .n_planes = 1, .n_tors = 1, .leaf_down = 2, .leaf_up = 1, .leaves_per_pod = G_MAXUINT, .n_spines = 1 },
+    3,
+    1,
+    1,
+    "0/n0-leaf0 2/n0-leaf1 leaf0-spine0 leaf1-spine0" },
+  /* two planes, in which NICs are in turn; no more of them than NICs */
+  { { .n_planes = 2, .n_tors = 1, .leaf_down = 1, .leaf_up = 1, .leaves_per_pod = G_MAXUINT, .n_spines = 1 },
+    2,
+    2,
+    G_MAXUINT,
+    "0/n0-leaf0 0/n1-leaf2 1/n0-leaf1 1/n1-leaf3 leaf0-spine0 leaf1-spine0 leaf2-spine1 leaf3-spine1" },
+  { { .n_planes = 3, .n_tors = 1, .leaf_down = 2, .leaf_up = 1, .leaves_per_pod = G_MAXUINT, .n_spines = 1 },
+    2,
+    2,
+    G_MAXUINT,
+    "0/n0-leaf0 0/n1-leaf1 1/n0-leaf0 1/n1-leaf1" },
+  /* planes that are rails, each of the NICs of two boards */
+  { { .n_planes = 2, .by_rail = TRUE, .n_tors = 1, .leaf_down = 4, .leaves_per_pod = G_MAXUINT },
+    2,
+    4,
+    G_MAXUINT,
+    "0/n0-leaf0 0/n1-leaf0 0/n2-leaf1 0/n3-leaf1 1/n0-leaf0 1/n1-leaf0 1/n2-leaf1 1/n3-leaf1" },
+  /* two leaves side by side */
+  { { .n_planes = 1, .n_tors = 2, .leaf_down = 2, .leaf_up = 1, .leaves_per_pod = G_MAXUINT, .n_spines = 1 },
+    3,
+    2,
+    G_MAXUINT,
+    "0/n0-leaf0 0/n1-leaf1 1/n0-leaf0 1/n1-leaf1 2/n0-leaf2 2/n1-leaf3 leaf0-spine0 leaf1-spine0 "
+    "leaf2-spine0 leaf3-spine0" },
+  /* pods of two leaves and two spines, whose cores are two each, of three leaves the last one alone */
+  { { .n_planes = 1,
+      .n_tors = 1,
+      .leaf_down = 1,
+      .leaf_up = 2,
+      .leaves_per_pod = 2,
+      .n_spines = 2,
+      .spine_up = 2,
+      .cores_per_spine = 2 },
+    3,
+    1,
+    G_MAXUINT,
+    "0/n0-leaf0 1/n0-leaf1 2/n0-leaf2 leaf0-spine0 leaf0-spine1 leaf1-spine0 leaf1-spine1 leaf2-spine2 "
+    "leaf2-spine3 spine0-core0 spine0-core1 spine1-core2 spine1-core3 spine2-core0 spine2-core1 "
+    "spine3-core2 spine3-core3" },
+  /* one core for each spine, with two links; of one pod there is no core */
+  { { .n_planes = 2,
+      .n_tors = 1,
+      .leaf_down = 1,
+      .leaf_up = 1,
+      .leaves_per_pod = 1,
+      .n_spines = 1,
+      .spine_up = 2,
+      .cores_per_spine = 1 },
+    2,
+    2,
+    G_MAXUINT,
+    "0/n0-leaf0 0/n1-leaf2 1/n0-leaf1 1/n1-leaf3 leaf0-spine0 leaf1-spine1 spine0-core0 spine0-core0 "
+    "spine1-core0 spine1-core0 leaf2-spine2 leaf3-spine3 spine2-core1 spine2-core1 spine3-core1 spine3-core1" },
+  { { .n_planes = 1,
+      .n_tors = 1,
+      .leaf_down = 1,
+      .leaf_up = 1,
+      .leaves_per_pod = 2,
+      .n_spines = 1,
+      .spine_up = 2,
+      .cores_per_spine = 1 },
+    2,
+    1,
+    G_MAXUINT,
+    "0/n0-leaf0 1/n0-leaf1 leaf0-spine0 leaf1-spine0" },
+};
+
 static void
 switches_are_joined_tier_by_tier (G_GNUC_UNUSED void **state)
 {
-  static const struct {
-    FabClos clos;
-    guint n_places, nics_per_node, empty_place;
-    const char *links;
-  } rows[] = {
-    /* one leaf has no uplinks */
-    { { .n_planes = 1,
-        .n_tors = 1,
-        .leaf_down = 4,
-        .leaf_up = 2,
-        .leaves_per_pod = G_MAXUINT,
-        .n_spines = 2 },
-      4,
-      1,
-      G_MAXUINT,
-      "0/n0-leaf0 1/n0-leaf0 2/n0-leaf0 3/n0-leaf0" },
-    { { .n_planes = 1,
-        .n_tors = 1,
-        .leaf_down = 2,
-        .leaf_up = 3,
-        .leaves_per_pod = G_MAXUINT,
-        .n_spines = 2 },
-      3,
-      1,
-      G_MAXUINT,
-      "0/n0-leaf0 1/n0-leaf0 2/n0-leaf1 leaf0-spine0 leaf0-spine1 leaf0-spine0 leaf1-spine0 leaf1-spine1 "
-      "leaf1-spine0" },
-    /* an empty place takes its ports all the same */
-    { { .n_planes = 1,
-        .n_tors = 1,
-        .leaf_down = 2,
-        .leaf_up = 1,
-        .leaves_per_pod = G_MAXUINT,
-        .n_spines = 1 },
-      3,
-      1,
-      1,
-      "0/n0-leaf0 2/n0-leaf1 leaf0-spine0 leaf1-spine0" },
-    /* two planes, in which NICs are in turn; no more of them than NICs */
-    { { .n_planes = 2,
-        .n_tors = 1,
-        .leaf_down = 1,
-        .leaf_up = 1,
-        .leaves_per_pod = G_MAXUINT,
-        .n_spines = 1 },
-      2,
-      2,
-      G_MAXUINT,
-      "0/n0-leaf0 0/n1-leaf2 1/n0-leaf1 1/n1-leaf3 leaf0-spine0 leaf1-spine0 leaf2-spine1 leaf3-spine1" },
-    { { .n_planes = 3,
-        .n_tors = 1,
-        .leaf_down = 2,
-        .leaf_up = 1,
-        .leaves_per_pod = G_MAXUINT,
-        .n_spines = 1 },
-      2,
-      2,
-      G_MAXUINT,
-      "0/n0-leaf0 0/n1-leaf1 1/n0-leaf0 1/n1-leaf1" },
-    /* planes that are rails, each of the NICs of two boards */
-    { { .n_planes = 2, .by_rail = TRUE, .n_tors = 1, .leaf_down = 4, .leaves_per_pod = G_MAXUINT },
-      2,
-      4,
-      G_MAXUINT,
-      "0/n0-leaf0 0/n1-leaf0 0/n2-leaf1 0/n3-leaf1 1/n0-leaf0 1/n1-leaf0 1/n2-leaf1 1/n3-leaf1" },
-    /* two leaves side by side */
-    { { .n_planes = 1,
-        .n_tors = 2,
-        .leaf_down = 2,
-        .leaf_up = 1,
-        .leaves_per_pod = G_MAXUINT,
-        .n_spines = 1 },
-      3,
-      2,
-      G_MAXUINT,
-      "0/n0-leaf0 0/n1-leaf1 1/n0-leaf0 1/n1-leaf1 2/n0-leaf2 2/n1-leaf3 leaf0-spine0 leaf1-spine0 "
-      "leaf2-spine0 leaf3-spine0" },
-    /* pods of two leaves and two spines, whose cores are two each, of three leaves the last one alone */
-    { { .n_planes = 1,
-        .n_tors = 1,
-        .leaf_down = 1,
-        .leaf_up = 2,
-        .leaves_per_pod = 2,
-        .n_spines = 2,
-        .spine_up = 2,
-        .cores_per_spine = 2 },
-      3,
-      1,
-      G_MAXUINT,
-      "0/n0-leaf0 1/n0-leaf1 2/n0-leaf2 leaf0-spine0 leaf0-spine1 leaf1-spine0 leaf1-spine1 leaf2-spine2 "
-      "leaf2-spine3 spine0-core0 spine0-core1 spine1-core2 spine1-core3 spine2-core0 spine2-core1 "
-      "spine3-core2 spine3-core3" },
-    /* one core for each spine, with two links; of one pod there is no core */
-    { { .n_planes = 2,
-        .n_tors = 1,
-        .leaf_down = 1,
-        .leaf_up = 1,
-        .leaves_per_pod = 1,
-        .n_spines = 1,
-        .spine_up = 2,
-        .cores_per_spine = 1 },
-      2,
-      2,
-      G_MAXUINT,
-      "0/n0-leaf0 0/n1-leaf2 1/n0-leaf1 1/n1-leaf3 leaf0-spine0 leaf1-spine1 spine0-core0 spine0-core0 "
-      "spine1-core0 spine1-core0 leaf2-spine2 leaf3-spine3 spine2-core1 spine2-core1 spine3-core1 spine3-core1" },
-    { { .n_planes = 1,
-        .n_tors = 1,
-        .leaf_down = 1,
-        .leaf_up = 1,
-        .leaves_per_pod = 2,
-        .n_spines = 1,
-        .spine_up = 2,
-        .cores_per_spine = 1 },
-      2,
-      1,
-      G_MAXUINT,
-      "0/n0-leaf0 1/n0-leaf1 leaf0-spine0 leaf1-spine0" },
-  };
+  for (guint i = 0; i < G_N_ELEMENTS (shapes); i++) {
+    g_autofree char *text = links_of (&shapes[i].clos, shapes[i].n_places, shapes[i].nics_per_node,
+                                      shapes[i].empty_place);
 
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autofree char *text = links_of (&rows[i].clos, rows[i].n_places, rows[i].nics_per_node,
-                                      rows[i].empty_place);
-
-    assert_string_equal (text, rows[i].links);
+    assert_string_equal (text, shapes[i].links);
   }
 }
 

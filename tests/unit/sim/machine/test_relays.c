@@ -21,8 +21,8 @@ member_of (const FabCluster *cluster, FabVertexId vertex)
   return fab_graph_vertex (cluster->graph, vertex)->member;
 }
 
-/* Groups of ranks of two nodes. Where the sender's node has none of the receiver's number, the nearest rank of the group
- * to the receiver's NIC stands for it, if it is as near as the receiver. */
+/* Groups of ranks of two nodes. Where the sender's node has none of the receiver's number, the rank of the group that is
+ * nearest to the receiver's NIC stands for it, if it is as near as the receiver. */
 static void
 ranks_of_uneven_groups_relay (G_GNUC_UNUSED void **state)
 {
@@ -99,8 +99,8 @@ gpus_beside_a_nic_pass_to_it (G_GNUC_UNUSED void **state)
       }
 }
 
-/* Two racks of 18 trays of four GPUs and four NICs: bytes for a GPU of another place leave the sender's own tray, by the
- * GPU and the NIC of that place. */
+/* Two racks of 18 trays of four GPUs and four NICs: bytes for a GPU of another place leave by the GPU and the NIC of
+ * that place on the sender's own tray. */
 static void
 trays_relay_inside_themselves (G_GNUC_UNUSED void **state)
 {
