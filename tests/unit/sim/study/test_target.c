@@ -74,6 +74,73 @@ a_point_meets_a_bound_or_is_so_far_from_it (G_GNUC_UNUSED void **state)
   assert_false (fab_target_is_met (&train, &point)); /* it is not known */
 }
 
+/* With three seeds the step takes 1, 2 and 3 s. At most 2.5 s are missed by half a second by the worst seed, a fifth of the
+ * bound, and kept by half a second by the one in the middle; half a second at least is kept by all. Of several targets the
+ * one that is missed by most counts, and what is not known is missed by more than anything. */
+static void
+several_targets_are_as_far_as_the_farthest (G_GNUC_UNUSED void **state)
+{
+  FabPoint plays[] = { { .step_s = 2, .exposed_s = 1 },
+                       { .step_s = 1, .exposed_s = 1 },
+                       { .step_s = 3, .exposed_s = 1 } };
+  g_autoptr (GPtrArray) draws = g_ptr_array_new ();
+  FabPoint point = plays[0];
+  const FabTarget targets[] = { parse ("step<=2.5s"), parse ("step>=500ms"), parse ("train<=30d"),
+                                parse ("exposed<=0%") };
+
+  for (guint i = 0; i < G_N_ELEMENTS (plays); i++)
+    g_ptr_array_add (draws, &plays[i]);
+  point.draws = draws;
+  assert_near (fab_target_worst (&targets[0], &point), 3, 0);
+  assert_near (fab_target_worst (&targets[1], &point), 1, 0);
+  assert_near (fab_target_gap (&targets[0], &point), 0.2, 1e-9);
+  assert_near (fab_target_gap (&targets[1], &point), -1, 1e-9);
+  assert_near (fab_target_gap (&targets[3], &point), 1, 1e-9); /* all of a step of a second is exposed */
+  for (guint i = 0; i < 2; i++) {
+    const FabTarget both[] = { targets[i], targets[1 - i] };
+
+    assert_near (fab_targets_gap (both, 2, &point), 0.2, 1e-9);
+    assert_near (fab_targets_middle_gap (both, 2, &point), -0.2, 1e-9);
+    assert_false (fab_targets_are_met (both, 2, &point));
+    assert_true (fab_targets_are_met_by_some (both, 2, &point));
+  }
+  assert_near (fab_targets_gap (&targets[1], 1, &point), -1, 1e-9);
+  assert_true (fab_targets_are_met (&targets[1], 1, &point));
+  assert_true (fab_targets_are_met (targets, 0, &point) && fab_targets_are_met_by_some (targets, 0, &point));
+  assert_true (fab_targets_gap (&targets[1], 2, &point) >= G_MAXDOUBLE);
+  assert_true (fab_targets_middle_gap (&targets[1], 2, &point) >= G_MAXDOUBLE);
+  assert_false (fab_targets_are_met_by_some (&targets[1], 2, &point));
+  g_autofree char *written = fab_targets_write (targets, 2), *none = fab_targets_write (targets, 0);
+  assert_string_equal (written, "step <= 2.5 s, step >= 500 ms");
+  assert_string_equal (none, "");
+}
+
+/* Targets that some seeds meet are met by the best of them. */
+static void
+the_best_seed_may_meet_a_target (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *target;
+    gboolean by_all, by_some;
+  } rows[] = {
+    { "step<=3s", TRUE, TRUE },     { "step<=2.9s", FALSE, TRUE },  { "step<=1s", FALSE, TRUE },
+    { "step<=0.9s", FALSE, FALSE }, { "step>=1s", TRUE, TRUE },     { "step>=1.1s", FALSE, TRUE },
+    { "step>=3s", FALSE, TRUE },    { "step>=3.1s", FALSE, FALSE },
+  };
+  FabPoint plays[] = { { .step_s = 3 }, { .step_s = 1 } };
+  g_autoptr (GPtrArray) draws = g_ptr_array_new ();
+  FabPoint point = { .draws = draws };
+
+  for (guint i = 0; i < G_N_ELEMENTS (plays); i++)
+    g_ptr_array_add (draws, &plays[i]);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const FabTarget target = parse (rows[i].target);
+
+    assert_int_equal (fab_targets_are_met (&target, 1, &point), rows[i].by_all);
+    assert_int_equal (fab_targets_are_met_by_some (&target, 1, &point), rows[i].by_some);
+  }
+}
+
 static void
 mistakes_say_what_would_be_right (G_GNUC_UNUSED void **state)
 {
@@ -108,6 +175,8 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (bounds_have_the_units_of_their_figures),
     cmocka_unit_test (a_point_meets_a_bound_or_is_so_far_from_it),
+    cmocka_unit_test (several_targets_are_as_far_as_the_farthest),
+    cmocka_unit_test (the_best_seed_may_meet_a_target),
     cmocka_unit_test (mistakes_say_what_would_be_right),
   };
 

@@ -430,6 +430,32 @@ options_set_what_their_names_say (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Domains that are no larger than those of the machine are no change, and several nodes of the catalogue with as many GPUs
+ * are one. Where the machine's ports are of another technology than theirs, there is no change. */
+static void
+larger_domains_are_offered_once (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *cluster, *offers;
+  } rows[] = {
+    { "node: p5, nodes: 6", "" },
+    { "node: p5, nodes: 64", "" },
+    { "node: gb200-tray, nodes: 36, domain_nodes: 9", "domains of 72 GPUs" },
+    { "node: gb200-tray, nodes: 36", "" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: t\niterations: 1\ncluster: {%s}\n"
+        "job: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}\n",
+        rows[i].cluster);
+    g_autofree char *offers = offers_of (yaml, FAB_HOLD_WRITTEN,
+                                         &(FabUpgradeLimits){ .kinds = 1U << FAB_UPGRADE_DOMAIN }, FALSE);
+
+    assert_string_equal (offers, rows[i].offers);
+  }
+}
+
 /* 4 nodes with 4 sequences a GPU: 128 are divided over 8 nodes, and not over 6, which have as many a GPU; where the
  * batch is held, playing them says that it cannot be. Settings that are there already are no change, and of a knob
  * every other value is. */
@@ -659,6 +685,7 @@ main (void)
     cmocka_unit_test (the_ranking_is_that_of_its_rules),
     cmocka_unit_test (of_equals_the_cheaper_is_combined),
     cmocka_unit_test (options_set_what_their_names_say),
+    cmocka_unit_test (larger_domains_are_offered_once),
     cmocka_unit_test (batches_and_settings_are_heeded),
     cmocka_unit_test (what_gains_is_looked_into),
     cmocka_unit_test (a_change_is_better_where_it_surely_saves_more),
