@@ -65,7 +65,6 @@ add (GPtrArray *list, FabLeverKind kind, char *name, char *change)
   Playing *self = g_new0 (Playing, 1);
 
   self->lever = (FabLever){ .kind = kind, .name = name, .change = change };
-  self->what_if.rate_factor = 1;
   self->unit = FAB_UNIT_COUNT;
   g_ptr_array_add (list, self);
   return self;

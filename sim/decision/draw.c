@@ -78,7 +78,7 @@ fab_draw_fast (const FabScenario *scenario, const FabRegistry *registry)
 static FabSimulation *
 build (const FabDecisionEnv *env, const FabScenario *scenario, const FabWhatIf *what_if, GError **error)
 {
-  static const FabWhatIf nothing = { .rate_factor = 1 }; /* only times are asked for */
+  static const FabWhatIf nothing; /* only times are asked for */
 
   return env->plants != NULL
            ? fab_simulation_build_on (env->plants, scenario, env->registry,

@@ -213,7 +213,7 @@ play_plans (Playing *self, gboolean is_apart, Ends *ends, GError **error)
                     .is_apart = is_apart,
                     .kinds = kinds };
   const FabPlanScale scale = { scale_plan, &scaler };
-  const FabWhatIf what_if = { .rate_factor = 1, .plans = &scale };
+  const FabWhatIf what_if = { .plans = &scale };
   FabDrawTimes low, high;
 
   *ends = (Ends){ 0 };
@@ -255,7 +255,7 @@ play_compute (Playing *self, const Compute *scaled_by, Ends *ends, GError **erro
 {
   ComputeScaler scaler = { .ends = scaled_by };
   const FabComputeScale scale = { scale_compute, &scaler };
-  const FabWhatIf what_if = { .rate_factor = 1, .compute = &scale };
+  const FabWhatIf what_if = { .compute = &scale };
   FabDrawTimes low, high;
 
   *ends = (Ends){ 0 };
