@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "sim/base/mix.h"
+#include "sim/base/order.h"
 
 /* Something that reduces the capacity of one link while it is active. */
 typedef struct {
@@ -148,14 +149,6 @@ burst_change (gpointer owner, guint64 index)
   stop_if_stuck (self);
 }
 
-static gint
-compare_sources (gconstpointer a, gconstpointer b)
-{
-  const Source *x = a, *y = b;
-
-  return x->link < y->link ? -1 : x->link > y->link;
-}
-
 static void
 list_sources (FabDisturbances *self, const FabDisturbancesPlan *plan)
 {
@@ -178,7 +171,7 @@ list_sources (FabDisturbances *self, const FabDisturbancesPlan *plan)
 
     g_array_append_val (self->sources, source);
   }
-  g_array_sort (self->sources, compare_sources);
+  g_array_sort (self->sources, fab_order_guints); /* by `link`, which comes first */
 }
 
 /* Bursts start in their steady state: active with probability load / peak. */

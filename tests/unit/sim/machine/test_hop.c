@@ -218,22 +218,26 @@ kernels_alone_take_longer_through_sockets_that_split_packets (void **state)
 
 /* Copies that are staged at 8 of 10, kernels at 5 of 10, and copies in all no faster than their limit, where one is
  * known; wires have 10 GB/s. A limit of kernels that is above all that takes nothing from
- * them; one of 2 GB/s in both directions leaves half as much more in one, and holds up GPUs that could send 5. */
+ * them; one of 2 GB/s in both directions leaves half as much more in one, and holds up GPUs that could send 5, or 4 where headers take
+ * a fifth. */
 static void
 staged_bytes_have_the_rate_of_their_drive (void **state)
 {
   static const struct {
-    const char *most, *kernel_most;
+    const char *most, *kernel_most, *packets;
     double copies, kernels, device_stretch;
-  } rows[] = { { "0B/s", "0B/s", 8e9, 5e9, 1 },
-               { "9GB/s", "100GB/s", 8e9, 5e9, 1 },
-               { "4GB/s", "2GB/s", 4e9, 3e9, 5.0 / 3 },
-               { "1B/s", "1B/s", 1, 1.5, 5e9 / 1.5 } };
+  } rows[] = { { "0B/s", "0B/s", "", 8e9, 5e9, 1 },
+               { "9GB/s", "100GB/s", "", 8e9, 5e9, 1 },
+               { "4GB/s", "2GB/s", "", 4e9, 3e9, 5.0 / 3 },
+               { "4GB/s", "2GB/s", ", kernel: {payload: 100B, overhead: 25B}", 4e9, 3e9, 4.0 / 3 },
+               { "1B/s", "1B/s", "", 1, 1.5, 5e9 / 1.5 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autoptr (GString) own = g_string_new (box);
+    g_autoptr (GString) own = g_string_new (box), wire = g_string_new ("latency: 1us");
 
+    g_string_append_printf (wire, "%s}", rows[i].packets);
     g_string_replace (own, "    accelerator", "    cpu: slow\n    accelerator", 1);
+    g_string_replace (own, "latency: 1us}", wire->str, 1);
     g_string_append_printf (
         own,
         "processors: [{name: slow, staged_copy: {plain: 10GB/s, reached: 8GB/s}, staged_most: %s, "
