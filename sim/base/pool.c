@@ -8,11 +8,10 @@ enum { OBJECTS_PER_CHUNK = 256 };
 void
 fab_pool_init (FabPool *self, gsize object_size)
 {
-  *self = (FabPool){ 0 };
-  self->object_size = MAX (object_size, sizeof (gpointer));
-  self->object_size = (self->object_size + 15) & ~(gsize) 15;
-  self->chunks = g_ptr_array_new_with_free_func (g_free);
-  self->n_used = OBJECTS_PER_CHUNK;
+  g_assert (object_size > 0);
+  *self = (FabPool){ .object_size = (object_size + 15) & ~(gsize) 15,
+                     .chunks = g_ptr_array_new_with_free_func (g_free),
+                     .n_used = OBJECTS_PER_CHUNK };
 }
 
 void

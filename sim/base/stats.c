@@ -9,7 +9,7 @@ fab_nearest_rank (guint n, double fraction)
 {
   guint rank = (guint) ceil (fraction * n);
 
-  return CLAMP (rank, 1, MAX (n, 1)) - 1;
+  return CLAMP (rank, 1, n) - 1;
 }
 
 double
@@ -58,7 +58,8 @@ double
 fab_weighted_quantile (const double *values, const double *weights, guint n, double fraction)
 {
   g_autofree FabWeighted *sorted = g_new (FabWeighted, n + 1);
-  double sum = 0, before = 0, last = 0;
+  double sum = 0, before = 0;
+  double last = 0;
 
   for (guint i = 0; i < n; i++) {
     sorted[i] = (FabWeighted){ values[i], weights != NULL ? weights[i] : 1 };

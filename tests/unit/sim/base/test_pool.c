@@ -54,6 +54,21 @@ objects_do_not_touch_each_other (G_GNUC_UNUSED void **state)
   fab_pool_clear (&pool);
 }
 
+/* Each begins where any type may stand. */
+static void
+sizes_are_rounded_up_to_16 (G_GNUC_UNUSED void **state)
+{
+  static const gsize sizes[][2] = { { 1, 16 }, { 15, 16 }, { 16, 16 }, { 17, 32 }, { 32, 32 }, { 33, 48 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
+    FabPool pool;
+
+    fab_pool_init (&pool, sizes[i][0]);
+    assert_int_equal (pool.object_size, sizes[i][1]);
+    fab_pool_clear (&pool);
+  }
+}
+
 /* A steady state of 10 live objects stays in the first chunk, however long it lasts. */
 static void
 a_steady_state_does_not_grow (G_GNUC_UNUSED void **state)
@@ -116,6 +131,7 @@ main (void)
     cmocka_unit_test (what_is_given_is_taken_again_last_first),
     cmocka_unit_test (memory_is_zeroed_also_when_used_before),
     cmocka_unit_test (objects_do_not_touch_each_other),
+    cmocka_unit_test (sizes_are_rounded_up_to_16),
     cmocka_unit_test (a_steady_state_does_not_grow),
     cmocka_unit_test (a_zeroed_pool_can_be_cleared),
     cmocka_unit_test (blocks_are_used_again_by_powers_of_two),

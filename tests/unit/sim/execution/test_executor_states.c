@@ -311,9 +311,9 @@ queues (G_GNUC_UNUSED const FabRouter *router)
 }
 
 /* An all-reduce of 1000 bytes over two GPUs, of two steps over two wires of 100 ps each, and of 5000 ps before the
- * first byte moves. Physics allows 999 ps for the bytes, rounded down, and 400 ps for the wires. Alone it takes 6000 ps,
- * and that is what a stream takes at least, but for the rounding, unless links get faster. Messages need not wait for
- * one another's wires, and where the network chooses paths nothing is known. */
+ * first byte moves. Physics allows 999 ps for the bytes, rounded down, and 400 ps for the wires. Alone it takes 6000
+ * ps, and that is what a stream takes at least, but for the rounding, unless links get faster. Messages need not wait
+ * for one another's wires, and where the network chooses paths nothing is known. */
 static void
 a_collective_takes_at_least_what_it_takes_alone (G_GNUC_UNUSED void **state)
 {

@@ -13,18 +13,22 @@ two_layers (void)
     const char *segment;
     FabOperatorKind kind;
     double flops;
-  } rows[] = { { 0, "embedding", FAB_OPERATOR_MEMORY, 0 }, { 1, "attention", FAB_OPERATOR_MATMUL, 100 },
-               { 1, NULL, FAB_OPERATOR_ATTENTION, 30 },    { 1, "mlp", FAB_OPERATOR_MATMUL, 400 },
-               { 1, NULL, FAB_OPERATOR_ATTENTION, 5 },     { 1, NULL, FAB_OPERATOR_MEMORY, 7 } };
+  } rows[] = { { 0, "embedding", FAB_OPERATOR_MEMORY, 0 },   { 0, NULL, FAB_OPERATOR_ATTENTION, 9 },
+               { 1, "attention", FAB_OPERATOR_MATMUL, 100 }, { 1, NULL, FAB_OPERATOR_ATTENTION, 30 },
+               { 1, "mlp", FAB_OPERATOR_MATMUL, 400 },       { 1, NULL, FAB_OPERATOR_ATTENTION, 5 },
+               { 1, NULL, FAB_OPERATOR_MEMORY, 7 } };
   FabLayerStack *stack = fab_layer_stack_new ();
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     const FabOperator op = { .kind = rows[i].kind, .flops = rows[i].flops };
 
     if (rows[i].layer == stack->layers->len)
-      fab_layer_stack_add_layer (stack, g_strdup_printf ("layer%u", rows[i].layer), 2 + rows[i].layer);
+      assert_near (fab_layer_stack_add_layer (stack, g_strdup_printf ("layer%u", rows[i].layer),
+                                              2 + rows[i].layer)
+                       ->hidden_bytes,
+                   2 + rows[i].layer, 0);
     if (rows[i].segment != NULL)
-      fab_layer_stack_add_segment (stack, rows[i].segment);
+      assert_string_equal (fab_layer_stack_add_segment (stack, rows[i].segment)->name, rows[i].segment);
     fab_layer_stack_add_operator (stack, &op);
   }
   return stack;
@@ -45,10 +49,10 @@ flops_are_summed_at_every_level (G_GNUC_UNUSED void **state)
   assert_int_equal (fab_layer_segment (second, 1)->operators->len, 3);
   assert_near (fab_layer_segment (second, 0)->forward_flops, 130, 0);
   assert_near (fab_layer_segment (second, 1)->forward_flops, 412, 0);
-  assert_near (first->forward_flops_per_token, 0, 0);
+  assert_near (first->forward_flops_per_token, 9, 0);
   assert_near (second->forward_flops_per_token, 542, 0);
-  assert_near (stack->forward_flops_per_token, 542, 0);
-  assert_near (fab_layer_stack_score_flops (stack), 35, 0);
+  assert_near (stack->forward_flops_per_token, 551, 0);
+  assert_near (fab_layer_stack_score_flops (stack), 44, 0);
 }
 
 /* Of a tensor with experts a token is multiplied with fewer parameters than there are. */
