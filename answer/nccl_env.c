@@ -113,7 +113,7 @@ convert_count (const char *value, const char *key, FabEdits *edits)
 static gboolean
 convert_level (const char *value, const char *key, FabEdits *edits)
 {
-  static const char *const by_number[] = { "none", "pix", "pxb", "phb", "sys", "sys" };
+  static const char *const by_number[] = { "none", "pix", "pxb", "phb", "sys" };
   static const char *const known[] = { "nvl", "pix", "pxb", "phb", "node", "sys", NULL };
   g_autofree char *name = g_ascii_strdown (value, -1);
   guint64 number;

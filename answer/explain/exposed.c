@@ -106,8 +106,6 @@ cut_out (Gaps *self, FabInterval talk)
     if (gap.end_ps > gap.start_ps)
       g_array_append_val (self->gaps, gap);
     from_ps = MAX (from_ps, busy.end_ps);
-    if (from_ps >= talk.end_ps)
-      return;
   }
 }
 

@@ -393,6 +393,82 @@ cables_count_once (G_GNUC_UNUSED void **state)
   assert_string_equal (error->message, "net:6: the network has more than 20000 cables");
 }
 
+/* As many hosts have one port as have two: two count, whichever are listed first, and those with one are left out. */
+static void
+of_as_many_hosts_more_ports_count (G_GNUC_UNUSED void **state)
+{
+  static const Cable orders[][7] = {
+    { { "n1 mlx5_0", "leaf1", "4xNDR" },
+      { "n1 mlx5_1", "leaf1", "4xNDR" },
+      { "n2 mlx5_0", "leaf1", "4xNDR" },
+      { NULL, NULL, NULL } },
+    { { "n2 mlx5_0", "leaf1", "4xNDR" },
+      { "n1 mlx5_0", "leaf1", "4xNDR" },
+      { "n1 mlx5_1", "leaf1", "4xNDR" },
+      { NULL, NULL, NULL } },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (orders); i++) {
+    g_autoptr (FabImportedMachine) machine = machine_of (orders[i]);
+    g_autofree char *notes = notes_told (machine->notes);
+
+    assert_int_equal (machine->n_nodes, 1);
+    assert_non_null (strstr (notes, "left out: 1 host with fewer ports than the 2 that most have\n"));
+    assert_non_null (strstr (notes, "1 host with 2 ports each, most of them 4xNDR\n"));
+  }
+}
+
+/* Nodes are numbered by their leaf, and at one leaf by their first cable. With one port a NIC has no number. The line of
+ * several slow ports is that of the first; the speed of most ports is that of the NIC. */
+static void
+slow_ports_of_several_nodes (G_GNUC_UNUSED void **state)
+{
+  static const Cable cables[] = {
+    { "leaf1", "top", "4xNDR" },       { "leaf2", "top", "4xNDR" },
+    { "n4 mlx5_0", "leaf2", "4xHDR" }, { "n3 mlx5_0", "leaf1", "4xHDR" },
+    { "n2 mlx5_0", "leaf1", "4xNDR" }, { "n1 mlx5_0", "leaf2", "4xNDR" },
+    { "n5 mlx5_0", "leaf1", "4xNDR" }, { NULL, NULL, NULL },
+  };
+  g_autoptr (FabImportedMachine) machine = machine_of (cables);
+  g_autofree char *notes = notes_told (machine->notes);
+
+  assert_string_equal (machine->faults->str,
+                       "  - {what: link, from: node0/nic, to: leaf0, rate: 50%} # n3: 4xHDR\n"
+                       "  - {what: link, from: node3/nic, to: leaf1, rate: 50%} # n4: 4xHDR\n");
+  assert_string_equal (machine->nic, "ib-ndr");
+  assert_non_null (
+      strstr (notes, "4 read: 2 ports that are slower than most, which the scenario has in `faults`\n"));
+  assert_non_null (strstr (notes, "5 read: 5 hosts with 1 port each, most of them 4xNDR\n"));
+}
+
+/* What carries out SHARP in a switch looks like an adapter of nobody, and is counted by itself. */
+static void
+aggregation_nodes_are_left_out (G_GNUC_UNUSED void **state)
+{
+  for (guint n = 1; n <= 2; n++) {
+    g_autoptr (FabImportedNetwork) network = fab_imported_network_new ();
+    const FabImportRequest request = { .file = { "net", "", 0 } };
+    g_autoptr (FabImportedMachine) machine = fab_imported_machine_new ("test");
+    guint leaf = device_of (network, "leaf1");
+
+    assert_true (fab_imported_network_join (network, &request.file, 1, leaf, 1,
+                                            device_of (network, "n1 mlx5_0"), 1, "4xNDR", NULL));
+    for (guint i = 0; i < n; i++) {
+      guint node = device_of (network, i == 0 ? "x1" : "x2");
+
+      fab_imported_network_device (network, node)->is_aggregation = TRUE;
+      assert_true (
+          fab_imported_network_join (network, &request.file, 2 + i, leaf, 41 + i, node, 1, "4xNDR", NULL));
+    }
+    assert_true (fab_imported_network_fill (network, machine, &request, NULL));
+    g_autofree char *notes = notes_told (machine->notes);
+    assert_non_null (
+        strstr (notes, n == 1 ? "0 left out: left out: 1 aggregation node of switches for SHARP\n"
+                              : "0 left out: left out: 2 aggregation nodes of switches for SHARP\n"));
+    assert_int_equal (machine->n_nodes, 1);
+  }
+}
+
 int
 main (void)
 {
@@ -408,6 +484,9 @@ main (void)
     cmocka_unit_test (adapters_have_numbers),
     cmocka_unit_test (descriptions_name_hosts),
     cmocka_unit_test (cables_count_once),
+    cmocka_unit_test (of_as_many_hosts_more_ports_count),
+    cmocka_unit_test (slow_ports_of_several_nodes),
+    cmocka_unit_test (aggregation_nodes_are_left_out),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -166,6 +166,17 @@ cuts_are_noticed (G_GNUC_UNUSED void **state)
   assert_int_equal (open->notes->len, 1); /* the closing NOTE is missing */
 }
 
+/* Of what kind a matrix is its title says: without one it is passed over. */
+static void
+matrices_without_a_title_are_passed_over (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabMeasurements) self = read_good (
+      OFF "   D\\D     0      1\n     0 900.00 1.00\n     1 1.00 900.00\n" END);
+
+  assert_int_equal (self->series->len, 4);
+  assert_near ((double) measured_point (measured_at (self, 1), 160000000)->time_ps / 1e6, 16000, 1e-9);
+}
+
 int
 main (void)
 {
@@ -174,6 +185,7 @@ main (void)
     cmocka_unit_test (reads_and_both_directions),
     cmocka_unit_test (pairs_without_access_are_left_out),
     cmocka_unit_test (latencies_are_those_of_gpus),
+    cmocka_unit_test (matrices_without_a_title_are_passed_over),
     cmocka_unit_test (cuts_are_noticed),
   };
 
