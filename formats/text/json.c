@@ -337,12 +337,8 @@ fab_file_json_skip_from (FabFileJson *self, FabFileJsonToken token)
 gboolean
 fab_file_json_skip (FabFileJson *self)
 {
-  gboolean is_good;
-
   self->keeps_text = FALSE;
-  is_good = fab_file_json_skip_from (self, fab_file_json_next (self));
-  self->keeps_text = TRUE;
-  return is_good;
+  return fab_file_json_skip_from (self, fab_file_json_next (self));
 }
 
 gboolean
