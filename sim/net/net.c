@@ -397,8 +397,9 @@ FabTimePs
 fab_stream_bound_ps (const FabStream *stream)
 {
   double bytes = (double) stream->bytes * MIN (stream->wire_factor, 1);
-  double ps = bytes / stream->footprint->line_bound_bytes_per_s * (double) FAB_PS_PER_S;
-
   /* Round down, and by a further 2^-50, because the sums of weights are doubles. */
-  return stream->latency_ps + (FabTimePs) floor (ps * (1 - 0x1p-50));
+  double ps = floor (bytes / stream->footprint->line_bound_bytes_per_s * (double) FAB_PS_PER_S
+                     * (1 - 0x1p-50));
+
+  return fab_ps_add (stream->latency_ps, ps >= (double) FAB_TIME_MAX ? FAB_TIME_MAX : (FabTimePs) ps);
 }

@@ -331,6 +331,7 @@ messages_take_what_their_regime_says (G_GNUC_UNUSED void **state)
     { FAB_WAY_ONE, 100, 100, 1, -0.5, 210 },
     { FAB_WAY_ONE, 0, 0, 1, 0, 10 },
     { FAB_WAY_ONE, 1e30, 1e30, 1, 0, FAB_TIME_MAX },
+    { FAB_WAY_ONE, 0x1p64, 0x1p64, 1, 0, FAB_TIME_MAX }, /* 2^63 ps */
   };
   static const FabMessageRegime one_way[] = { { FAB_WAY_ONE, 100, 10, s } };
 

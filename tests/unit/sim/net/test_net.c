@@ -261,6 +261,7 @@ flows_take_whole_picoseconds (G_GNUC_UNUSED void **state)
   assert_int_equal (fab_flow_ps (3, 3e12 * (1 - 0x1p-52)), 1);
   assert_int_equal (fab_flow_ps (1e9, 1e9), FAB_PS_PER_S);
   assert_int_equal (fab_flow_ps (1e30, 1), FAB_TIME_MAX);
+  assert_int_equal (fab_flow_ps (0x1p63, 1e12), FAB_TIME_MAX); /* 2^63 ps, one more than it */
 }
 
 /* 80 bytes/s with the kernels' headers, 100 of payload. A protocol that sends twice the bytes has half of it, and no
@@ -283,6 +284,10 @@ streams_have_a_rate_and_a_bound (G_GNUC_UNUSED void **state)
   assert_near (fab_stream_rate_alone (&stream), 30, 1e-12);
   stream.limit_bytes_per_s = 300;
   assert_near (fab_stream_rate_alone (&stream), 160, 1e-12);
+  /* At 100 bytes/s 8 x 10^18 bytes take longer than any time that there is. */
+  stream.wire_factor = 1;
+  stream.bytes = G_GUINT64_CONSTANT (8000000000000000000);
+  assert_int_equal (fab_stream_bound_ps (&stream), FAB_TIME_MAX);
   meter_clear (&meter);
 }
 
