@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_edited.c - what a scenario says of itself after edits and in copies: whole numbers by key, texts with the sums of
- * files, and that what is refused changes nothing. */
+/* test_edited.c - what a scenario says of itself after edits and in copies: whole numbers by key, texts with the sums
+ * of files, and that what is refused changes nothing. */
 #include "tests/support/test.h"
 
 #include <glib/gstdio.h>

@@ -62,21 +62,23 @@ the_effort_is_that_of_the_fidelity_that_is_named (G_GNUC_UNUSED void **state)
 
 /* --- what is under way --- */
 
+#define LAYERS                                                                   \
+  "models: [{name: m, shape: {kind: layers, layers: [\n"                         \
+  "  {name: a, count: 1, tensors: [{name: w, count: 1, parameters: 500000}]},\n" \
+  "  {name: b, count: 1, tensors: [{name: w, count: 1, parameters: 900000}]},\n" \
+  "  {name: c, count: 1, tensors: [{name: w, count: 1, parameters: 600000}]}]}}]\n"
+#define STEP "job: {kind: ddp, model: m, micro_batch: 1, sequence: 16, bucket: 1MB}\n"
+#define TRANSFER "background: [{kind: transfer, from: node1/nic0, to: node0/nic0, bytes: 1GB, every: 1ms}]\n"
+#define STRIDED \
+  "{kind: leaf_spine, nodes_per_leaf: 2, oversubscription: 2}, placement: strided, place_stride: 2"
+
 /* Three layers, of which the middle one has the most parameters, so that the second of the three collectives takes
  * longest. Each waits for computation. Beside a transfer it is the longest that is under way; the numbers of channels,
  * which are set here, say which one that is. */
 static void
 the_longest_collective_meets_what_others_do (G_GNUC_UNUSED void **state)
 {
-  static const char yaml[] = MACHINE (
-      "4",
-      "{kind: leaf_spine, nodes_per_leaf: 2, oversubscription: 2}, placement: strided, place_stride: 2") "models: [{name: m, shape: {kind: layers, layers: [\n"
-                                                                                                         "  {name: a, count: 1, tensors: [{name: w, count: 1, parameters: 500000}]},\n"
-                                                                                                         "  {name: b, count: 1, tensors: [{name: w, count: 1, parameters: 900000}]},\n"
-                                                                                                         "  {name: c, count: 1, tensors: [{name: w, count: 1, parameters: 600000}]}]}}]\n"
-                                                                                                         "job: {kind: ddp, model: m, micro_batch: 1, sequence: 16, bucket: 1MB}\n"
-                                                                                                         "background: [{kind: transfer, from: node1/nic0, to: node0/nic0, bytes: 1GB, every: 1ms}]\n";
-  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+  g_autoptr (Play) play = play_new (catalog, MACHINE ("4", STRIDED) LAYERS STEP TRANSFER, NULL);
   FabDag *dag = (FabDag *) fab_simulation_dag (play->simulation);
   guint longest = 0;
 

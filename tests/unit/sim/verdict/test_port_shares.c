@@ -51,7 +51,7 @@ weight_of (const FabFootprint *footprint, FabLinkId link)
 }
 
 /* Ports are links between the NIC and what belongs to no node. In each direction in which it carries something, the
- * fullest is compared with an even share, and one may carry nothing, or be dead. (transfer full); "": nothing is told */
+ * fullest is compared with an even share, and one may carry nothing, or be dead. (transfer full) */
 static char *
 expected_text (const FabSimulation *simulation)
 {
