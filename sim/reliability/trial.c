@@ -292,7 +292,6 @@ schedule (Life *self)
   double all_per_s = self->stops_per_s + planned_per_s;
 
   fab_engine_cancel (self->engine, self->next);
-  self->next = 0;
   if (self->state == PLANNED || self->state == WAITING || all_per_s <= 0)
     return;
   gboolean is_stop = draw (self) * all_per_s < self->stops_per_s; /* drawn first, whatever the compiler */
@@ -306,7 +305,6 @@ enter (Life *self, State state, Ending ending)
 
   book (self, ending);
   fab_engine_cancel (self->engine, self->stop);
-  self->stop = 0;
   self->state = state;
   self->state_s = now (self);
   schedule (self);

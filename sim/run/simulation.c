@@ -713,7 +713,7 @@ fab_simulation_time_steps (FabSimulation *self, guint collective, guint n_chunks
                              .wire_factor = plan->wire_factor,
                              .share = 1,
                              .watch = &fab_skips_watch,
-                             .done = { stop_engine, engine, 0 } };
+                             .done = { .fn = stop_engine, .owner = engine } };
 
   if (plan->footprint == NULL)
     return 0;
