@@ -534,6 +534,25 @@ bytes_are_rounded_in_sum (G_GNUC_UNUSED void **state)
   graphs_clear (&graphs);
 }
 
+/* Requests are computed by some ranks when another one has begun, which no message tells them. */
+static void
+ranks_that_wait_without_a_message_cannot_be_told (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *yaml = g_strdup_printf (HEAD,
+                                           "job: {kind: kv, model: m, prompt: 100, prefill: 2, decode: 2}");
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+
+  for (guint has_messages = 0; has_messages < 2; has_messages++) {
+    g_autoptr (GError) error = NULL;
+
+    assert_null (fab_job_graph_new (play->simulation, has_messages == 1, &error));
+    assert_true (g_error_matches (error, FAB_ERROR, FAB_ERROR_INPUT));
+    if (strstr (error->message, " of one rank waits for 'start' of another without a message between them")
+        == NULL)
+      fail_msg ("%s", error->message);
+  }
+}
+
 /* --- recorded steps --- */
 
 /* A kernel of some us, and a sum over all four ranks, in each of n_steps steps of 100 us. (transfer full) */
@@ -607,6 +626,7 @@ main (void)
     cmocka_unit_test (switches_that_reduce_join_their_ranks),
     cmocka_unit_test (messages_wait_for_what_they_carry),
     cmocka_unit_test (bytes_are_rounded_in_sum),
+    cmocka_unit_test (ranks_that_wait_without_a_message_cannot_be_told),
     cmocka_unit_test (recorded_ranks_have_their_own_work),
   };
 
