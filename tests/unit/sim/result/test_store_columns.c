@@ -107,12 +107,73 @@ nothing_is_newer_than_the_version (G_GNUC_UNUSED void **state)
   }
 }
 
+/* A table as SQL: its owner, its columns with what holds of them and what they mean, and its keys. Only one that has
+ * keys is in the order of these. */
+static void
+tables_are_written_as_sql (G_GNUC_UNUSED void **state)
+{
+  static const FabColumn columns[] = {
+    { .name = "a", .kind = FAB_COLUMN_COUNT, .is_unique = TRUE, .meaning = "Number." },
+    { .name = "b", .kind = FAB_COLUMN_TEXT, .may_be_null = TRUE, .check = "b > 0" },
+    { .name = "c", .kind = FAB_COLUMN_REAL, .meaning = "Last." },
+  };
+  FabRecordTable table = { .name = "t", .owner = "id INTEGER", .columns = columns, .n_columns = 3 };
+  static const char *const keys[] = { "PRIMARY KEY (id, a)", "UNIQUE (b)" };
+  static const char *const ends[] = {
+    " -- Last.\n) STRICT;\n", ", -- Last.\n  PRIMARY KEY (id, a)\n) STRICT, WITHOUT ROWID;\n",
+    ", -- Last.\n  PRIMARY KEY (id, a),\n  UNIQUE (b)\n) STRICT, WITHOUT ROWID;\n"
+  };
+
+  for (guint n = 0; n <= G_N_ELEMENTS (keys); n++) {
+    if (n > 0)
+      table.keys[n - 1] = keys[n - 1];
+    g_autofree char *sql = fab_record_table_sql (&table);
+    g_autofree char *expected = g_strconcat (
+        "CREATE TABLE t (\n  id INTEGER,\n  a INTEGER NOT NULL UNIQUE, -- Number.\n  b TEXT CHECK (b > 0),\n"
+        "  c REAL NOT NULL",
+        ends[n], NULL);
+
+    assert_string_equal (sql, expected);
+  }
+}
+
+/* A whole number, 0 too, is known as a real as well; kinds of spans have names. */
+static void
+fields_have_their_kinds (G_GNUC_UNUSED void **state)
+{
+  typedef struct {
+    gint64 whole;
+    guint count;
+    gint32 index;
+    FabSpanKind span;
+  } Row;
+  static const FabColumn columns[] = {
+    { .kind = FAB_COLUMN_WHOLE, .offset = G_STRUCT_OFFSET (Row, whole) },
+    { .kind = FAB_COLUMN_COUNT, .offset = G_STRUCT_OFFSET (Row, count) },
+    { .kind = FAB_COLUMN_INDEX, .offset = G_STRUCT_OFFSET (Row, index) },
+    { .kind = FAB_COLUMN_SERIAL },
+  };
+  const Row zeros = { 0 }, ones = { 1, 1, 1, FAB_SPAN_LOAD };
+  const FabColumn span = { .kind = FAB_COLUMN_SPAN, .offset = G_STRUCT_OFFSET (Row, span) };
+
+  for (guint i = 0; i < G_N_ELEMENTS (columns); i++)
+    for (gint one = 0; one < 2; one++) {
+      FabField field = fab_column_read (&columns[i], one ? &ones : &zeros, one);
+
+      assert_int_equal (field.kind, FAB_CELL_INTEGER);
+      assert_int_equal (field.integer, one);
+      assert_near (field.real, one, 0);
+    }
+  assert_string_equal (fab_column_read (&span, &zeros, 0).text, "compute");
+  assert_string_equal (fab_column_read (&span, &ones, 0).text, "load");
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (the_page_shows_every_column),
-    cmocka_unit_test (times_are_whole_picoseconds),
+    cmocka_unit_test (the_page_shows_every_column),       cmocka_unit_test (times_are_whole_picoseconds),
+    cmocka_unit_test (tables_are_written_as_sql),         cmocka_unit_test (fields_have_their_kinds),
     cmocka_unit_test (nothing_is_newer_than_the_version),
   };
 
