@@ -132,6 +132,25 @@ parameters_are_the_run_and_the_sweep (void **state)
   assert_says (named, "b.db; the last one is 1, and `fabricast query sweeps` lists them");
 }
 
+/* What goes wrong while rows are read is told as well, in either way to ask. */
+static void
+rows_may_fail_on_the_way (void **state)
+{
+  static const char fails[] = "SELECT 1, 'a', 2, abs (-9223372036854775807 - 1)";
+  g_autofree char *path = file_in (state, "a.db");
+  g_autoptr (GError) table_error = NULL, row_error = NULL;
+  Reader reader = { .seen = g_string_new (NULL) };
+
+  assert_true (write_run (path, 2, NULL));
+  g_autoptr (FabStore) store = fab_store_open (path, FAB_STORE_READ, NULL);
+  assert_null (fab_store_query (store, fails, 0, &table_error));
+  assert_says (table_error, "the query is wrong: integer overflow; docs/reference/results-schema.md lists");
+  assert_false (fab_store_each (store, fails, 0, take, &reader, &row_error));
+  assert_string_equal (row_error->message, table_error->message);
+  assert_int_equal (reader.n_rows, 0);
+  g_string_free (reader.seen, TRUE);
+}
+
 /* A value has at most 64 MiB; blobs are texts, also empty ones. */
 static void
 values_have_a_limit (void **state)
@@ -184,6 +203,7 @@ main (void)
     store_test (a_reader_can_ask_again),
     store_test (only_reading_of_a_run_that_is_there),
     store_test (parameters_are_the_run_and_the_sweep),
+    store_test (rows_may_fail_on_the_way),
     store_test (values_have_a_limit),
     store_test (what_a_file_has_can_be_asked),
   };

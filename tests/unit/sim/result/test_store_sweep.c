@@ -225,6 +225,51 @@ a_file_without_sweeps_says_so (void **state)
   assert_says (error, "no sweep in ");
 }
 
+static void
+count_point (G_GNUC_UNUSED const FabSweepPointRecord *point, gpointer n)
+{
+  *(guint *) n += 1;
+}
+
+/* Where a table cannot be read or written nothing is kept of what was begun, and the store goes on. */
+static void
+a_table_that_fails_is_told (G_GNUC_UNUSED void **state)
+{
+  static const char *const tables[] = { "sweep", "sweep_axis", "sweep_value", "sweep_point" };
+  const FabSweepRecord sweep = { "small", NULL, "name: small\n", "0.1", "one", axes, 2, 6 };
+  const FabSweepPointRecord point = played (2);
+
+  for (guint i = 0; i < G_N_ELEMENTS (tables); i++) {
+    g_autoptr (FabStore) store = fab_store_new (NULL);
+    g_autoptr (GError) open_error = NULL, add_error = NULL, mark_error = NULL, read_error = NULL;
+    g_autofree char *drop = g_strdup_printf ("DROP TABLE %s", tables[i]);
+    gint64 sweep_id = 0, n_sweeps = -1;
+    guint8 marks[6] = { 0 };
+    guint n_read = 0, n_added = 77;
+    gboolean has_points = i < 3;
+
+    assert_true (fab_store_exec (store, drop, "drop", NULL));
+    assert_int_equal (fab_store_open_sweep (store, &sweep, &sweep_id, &open_error), !has_points);
+    if (has_points)
+      assert_says (open_error, "results in memory: cannot begin a sweep: ");
+    if (i > 0) {
+      assert_true (fab_store_read_integer (store, "SELECT count (*) FROM sweep", &n_sweeps));
+      assert_int_equal (n_sweeps, !has_points);
+    }
+    assert_int_equal (fab_store_add_points (store, 1, &point, 1, &n_added, &add_error), has_points);
+    assert_int_equal (fab_store_mark_points (store, 1, marks, 6, &mark_error), has_points);
+    assert_int_equal (fab_store_each_point (store, 1, count_point, &n_read, &read_error), has_points);
+    assert_int_equal (n_added, has_points ? 1 : 77);
+    assert_int_equal (marks[2], has_points);
+    assert_int_equal (n_read, has_points);
+    if (has_points)
+      continue;
+    assert_says (add_error, "cannot keep points of the sweep: ");
+    assert_says (mark_error, "cannot read the points of the sweep: ");
+    assert_says (read_error, "cannot read the points of the sweep: ");
+  }
+}
+
 int
 main (void)
 {
@@ -237,6 +282,7 @@ main (void)
                                      tear_down_directory),
     cmocka_unit_test_setup_teardown (questions_are_about_the_chosen_sweep, set_up_directory,
                                      tear_down_directory),
+    cmocka_unit_test (a_table_that_fails_is_told),
     cmocka_unit_test_setup_teardown (a_file_without_sweeps_says_so, set_up_directory, tear_down_directory),
   };
 
