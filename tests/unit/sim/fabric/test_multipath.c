@@ -120,6 +120,66 @@ two_switches_are_no_bundle (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Where the hop up had one cable there is none to come down by: the number chooses. */
+static void
+a_single_cable_up_chooses_nothing_down (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabGraph) graph = graph_of (
+      "0n1n-sss",
+      (GraphJoin[]){ { 0, 2, 1, 1 }, { 2, 4, 1, 1 }, { 4, 3, 1, 1 }, { 4, 3, 1, 1 }, { 3, 1, 1, 1 }, { 0 } });
+  g_autoptr (FabMultipath) paths = fab_multipath_new (graph);
+
+  for (guint number = 0; number < 4; number++) {
+    g_autofree char *expected = g_strdup_printf ("0>2.0 2>4.0 4>3.%u 3>1.0", number % 2);
+    FabPath path = { 0 };
+
+    assert_true (fab_multipath_pick_number (paths, 0, 1, number, &path));
+    g_autofree char *links = links_of (graph, &path, 0);
+    assert_string_equal (links, expected);
+  }
+}
+
+/* Inside of nodes there is no choice: of two switches between NIC and accelerator the first one is taken by all, at
+ * either end, whatever the key; between the NICs two switches share. */
+static void
+nodes_are_passed_by_their_best_path (G_GNUC_UNUSED void **state)
+{
+  static const GraphJoin joins[] = { { 0, 1, 1, 1 }, { 1, 6, 1, 1 }, { 1, 7, 1, 1 }, { 2, 6, 1, 1 },
+                                     { 2, 7, 1, 1 }, { 2, 3, 1, 1 }, { 2, 4, 1, 1 }, { 3, 5, 1, 1 },
+                                     { 4, 5, 1, 1 }, { 0 } };
+  static const FabVertexId ends[][2] = { { 0, 5 }, { 5, 0 } };
+  g_autoptr (FabGraph) graph = graph_of ("0an1nssa-ss", joins);
+  g_autoptr (FabMultipath) paths = fab_multipath_new (graph);
+
+  for (guint i = 0; i < 2; i++) {
+    FabVertexId src = ends[i][0], dst = ends[i][1];
+    g_autoptr (GArray) shares = g_array_new (FALSE, FALSE, sizeof (FabShare));
+    guint n_by_first = 0;
+
+    assert_true (fab_multipath_spread (paths, src, dst, FAB_NO_VERTEX, FAB_SPLIT_LINKS, 1, shares));
+    assert_int_equal (shares->len, 3 + 4);
+    for (guint k = 0; k < shares->len; k++) {
+      const FabShare *share = &g_array_index (shares, FabShare, k);
+      const FabLink *link = fab_graph_link (graph, share->link);
+      gboolean is_outside = link->src >= 6 || link->dst >= 6;
+
+      assert_true (link->src != 4 && link->dst != 4);
+      assert_near (share->fraction, is_outside ? 0.5 : 1, 0);
+    }
+    for (guint64 key = 0; key < 32; key++) {
+      FabPath path = { 0 };
+
+      assert_true (fab_multipath_pick (paths, src, dst, key, &path));
+      assert_int_equal (path.n, 5);
+      for (guint k = 0; k < path.n; k++) {
+        assert_true (fab_graph_link (graph, path.links[k])->dst != 4);
+        n_by_first += fab_graph_link (graph, path.links[k])->dst == 6;
+      }
+    }
+    assert_in_range (n_by_first, 4, 28);
+  }
+}
+
 /* At each switch: what comes up to spine 5 has one cable down, and what comes up to spine 4 two. */
 static void
 a_hash_takes_each_wire_alike (G_GNUC_UNUSED void **state)
@@ -382,6 +442,8 @@ main (void)
     cmocka_unit_test (a_number_comes_down_as_it_went_up),
     cmocka_unit_test (the_hop_in_the_middle_takes_the_next_quotient),
     cmocka_unit_test (two_switches_are_no_bundle),
+    cmocka_unit_test (a_single_cable_up_chooses_nothing_down),
+    cmocka_unit_test (nodes_are_passed_by_their_best_path),
     cmocka_unit_test (a_hash_takes_each_wire_alike),
     cmocka_unit_test (a_picked_path_has_to_fit),
     cmocka_unit_test (entropies_pick_paths),
