@@ -54,7 +54,7 @@ find_room (const FabGraph *graph, const FabFoldSpec *spec, gboolean *is_left_out
 {
   const double rounding = 1e-9;
   guint n_links = fab_graph_n_links (graph);
-  g_autofree double *demands = g_new0 (double, n_links + 1);
+  g_autofree double *demands = g_new0 (double, n_links);
 
   for (guint s = 0; s < spec->n_uses; s++)
     for (guint l = 0; l < fab_schedule_n_lanes (spec->uses[s].schedule); l++) {
@@ -138,8 +138,8 @@ static void
 find_emptier (const FabGraph *graph, const FabFoldSpec *spec, gboolean *is_left_out)
 {
   guint n_links = fab_graph_n_links (graph);
-  g_autofree FabLinkId *fuller = g_new (FabLinkId, n_links + 1);
-  g_autofree gboolean *is_seen = g_new0 (gboolean, n_links + 1);
+  g_autofree FabLinkId *fuller = g_new (FabLinkId, n_links);
+  g_autofree gboolean *is_seen = g_new0 (gboolean, n_links);
   Fullness fullness = { graph, fuller };
 
   for (guint s = 0; s < spec->n_uses; s++)
@@ -434,7 +434,7 @@ static void
 fold_all (Refinement *self)
 {
   guint n = n_lanes (self), n_links = fab_graph_n_links (self->graph);
-  g_autofree guint *lanes = g_new (guint, n), *links = g_new (guint, n_links + 1);
+  g_autofree guint *lanes = g_new (guint, n), *links = g_new (guint, n_links);
   g_autofree FabFootprint **footprints = g_new0 (FabFootprint *, n);
   Classes classes = { self, lanes, links, footprints };
 
@@ -478,16 +478,16 @@ refinement_init (Refinement *self)
     self->firsts[s + 1] = self->firsts[s] + fab_schedule_n_lanes (schedule_at (self, s));
     self->first_lists[s + 1] = self->first_lists[s] + schedule_at (self, s)->n_lists;
   }
-  self->lists = g_new (guint64, self->first_lists[self->spec->n_uses] + 1);
+  self->lists = g_new (guint64, self->first_lists[self->spec->n_uses]);
   n = n_lanes (self);
-  self->lanes = g_new (guint64, n + 1);
-  self->before = g_new (guint64, n + 1);
-  self->ahead = g_new (guint, n + 1);
-  self->farther = g_new (guint, n + 1);
+  self->lanes = g_new (guint64, n);
+  self->before = g_new (guint64, n);
+  self->ahead = g_new (guint, n);
+  self->farther = g_new (guint, n);
   find_ahead (self);
-  self->links = g_new0 (guint64, n_links + 1);
-  self->sums = g_new (guint64, n_links + 1);
-  self->is_left_out = g_new (gboolean, n_links + 1);
+  self->links = g_new0 (guint64, n_links);
+  self->sums = g_new (guint64, n_links);
+  self->is_left_out = g_new (gboolean, n_links);
   find_room (self->graph, self->spec, self->is_left_out);
   find_emptier (self->graph, self->spec, self->is_left_out);
   self->n_slots = 2u << g_bit_storage (MAX (n, n_links));

@@ -16,9 +16,20 @@ enum { N = 8, MOST_LANES = 200, LATENCY_PS = 100 };
  * for the lane before them from the second one on: until its message has arrived or has left. */
 typedef enum { NOTHING, RING, TWO_BEFORE, ARRIVAL, DEPARTURE } Waits;
 
-typedef enum { AS_IT_IS, WEIGHT, MESSAGES, LATENCY, KIND, UP_RATE, DOWN_RATE, APART, ONE_APART } Change;
+typedef enum {
+  AS_IT_IS,
+  WEIGHT,
+  DIGIT,
+  MESSAGES,
+  LATENCY,
+  KIND,
+  UP_RATE,
+  DOWN_RATE,
+  APART,
+  ONE_APART
+} Change;
 
-/* The change holds for every so many lanes. */
+/* The change holds for every so many lanes. DIGIT: a weight differs in its last digit. */
 typedef struct {
   const char *name;
   Waits waits;
@@ -30,6 +41,7 @@ typedef struct {
   FabTimePs steps_ps; /* of the use */
   double limit_bytes_per_s;
   gboolean is_once;
+  gboolean is_fast_up; /* links up are twice as fast as those down, and it is they that are apart */
 } Case;
 
 static FabLinkId
@@ -74,7 +86,7 @@ change_rates (const Case *self, const Rig *rig, guint n)
   FabBytesPerS rate = self->rate > 0 ? self->rate : 2 * (FabBytesPerS) FAB_PS_PER_S;
 
   for (guint l = 0; l < n; l++) {
-    if (is_changed (self, UP_RATE, l))
+    if (is_changed (self, UP_RATE, l) || self->is_fast_up)
       rig->graph->links[link_of (rig, l, TRUE)].rate_bytes_per_s = rate;
     if (is_changed (self, DOWN_RATE, l))
       rig->graph->links[link_of (rig, (l + 1) % n, FALSE)].rate_bytes_per_s = rate;
@@ -91,7 +103,10 @@ make_schedule (const Case *self, const Rig *rig, guint n)
   for (guint l = 0; l < n; l++) {
     FabScheduleLane *lane;
 
-    add_lane (schedule, rig, l, (l + 1) % n, is_changed (self, WEIGHT, l) ? 2 : 1,
+    add_lane (schedule, rig, l, (l + 1) % n,
+              is_changed (self, WEIGHT, l)  ? 2
+              : is_changed (self, DIGIT, l) ? nextafter (1, 0)
+                                            : 1,
               self->waits < ARRIVAL ? 10 + is_changed (self, MESSAGES, l) : 1);
     lane = fab_schedule_lane_at (schedule, l);
     lane->hop.latency_ps += is_changed (self, LATENCY, l);
@@ -124,7 +139,7 @@ count_classes (const Case *self)
 
   for (guint l = 0; l < n; l++)
     if (is_changed (self, APART, l) || (self->change == ONE_APART && l == self->every))
-      apart[n_apart++] = link_of (rig, l, FALSE);
+      apart[n_apart++] = link_of (rig, l, self->is_fast_up);
   fab_schedules_fold (rig->graph,
                       &(FabFoldSpec){ .uses = &use, .n_uses = 1, .apart = apart, .n_apart = n_apart });
   assert_int_equal (fab_schedule_n_lanes (schedule) + fab_schedule_n_alike (schedule), n);
@@ -149,6 +164,7 @@ what_differs_tells_lanes_apart (G_GNUC_UNUSED void **state)
     { "rings are alike", RING, AS_IT_IS, 1, .n_classes = 1 },
     { "lanes that wait for nothing are alike", NOTHING, AS_IT_IS, 1, .n_classes = 1 },
     { "every second weight", RING, WEIGHT, 2, .n_classes = 2 },
+    { "the last digit of a weight", RING, DIGIT, 2, .n_classes = 1 },
     { "every fourth weight", RING, WEIGHT, 4, .n_classes = 4 },
     { "one weight", RING, WEIGHT, N, .n_classes = N },
     { "one weight that nobody waits for", NOTHING, WEIGHT, N, .n_classes = 2 },
@@ -168,10 +184,9 @@ what_differs_tells_lanes_apart (G_GNUC_UNUSED void **state)
     { "two long rings, each round looks twice as far", RING, WEIGHT, 64, .n_classes = 64, .n = 128,
       .n_in_ring = 64 },
     { "two before, 2 x 30 lanes", TWO_BEFORE, WEIGHT, 30, .n_classes = 30, .n = 60, .n_in_ring = 30 },
-    /* It takes as many rounds as half of the lanes until each is told apart, and one that tells no more apart. */
-    { "two before, 2 x 74 lanes", TWO_BEFORE, WEIGHT, 74, .n_classes = 74, .n = 148, .n_in_ring = 74 },
-    { "two before, 2 x 100 lanes, which takes too many rounds", TWO_BEFORE, WEIGHT, 100, .n_classes = 200,
-      .n = 200, .n_in_ring = 100 },
+    /* It takes half as many rounds as a ring has lanes until each is told apart, and 40 at most. */
+    { "two before, 2 x 80 lanes", TWO_BEFORE, WEIGHT, 80, .n_classes = 80, .n = 160, .n_in_ring = 80 },
+    { "two before, 2 x 82 lanes", TWO_BEFORE, WEIGHT, 82, .n_classes = 164, .n = 164, .n_in_ring = 82 },
   };
 
   ASSERT_CLASSES (cases);
@@ -203,6 +218,11 @@ links_that_hold_back_nothing_tell_nothing_apart (G_GNUC_UNUSED void **state)
     { "apart", NOTHING, APART, N, .n_classes = 2 },
     { "all are apart from each other", NOTHING, APART, 2, .n_classes = 5 },
     { "the last one is apart", NOTHING, ONE_APART, N - 1, .n_classes = 2 },
+    { "with room for all", NOTHING, AS_IT_IS, 1, .n_classes = 1, .is_once = TRUE, .is_fast_up = TRUE },
+    { "the first one with room is apart", NOTHING, APART, N, .n_classes = 2, .is_once = TRUE,
+      .is_fast_up = TRUE },
+    { "the last one with room is apart", NOTHING, ONE_APART, N - 1, .n_classes = 2, .is_once = TRUE,
+      .is_fast_up = TRUE },
     { "apart in a ring", RING, APART, N, .n_classes = N },
   };
 
@@ -229,6 +249,7 @@ typedef struct {
   FabBytesPerS up_0;      /* rate of the link up from GPU 0; 0: as the others */
   FabFoldUse use;         /* without a schedule */
   gboolean is_ring;       /* lanes wait for themselves */
+  double cost;            /* bytes on the line per byte; 0: 1 */
   Put puts[MOST_KEPT];    /* of the lanes that are played; weight 0: there are no more */
   guint n_classes;
 } Shared;
@@ -248,7 +269,11 @@ send_all (const Rig *rig, const Send *sends, gboolean is_ring)
 static void
 assert_shared (const Shared *self)
 {
-  g_autoptr (Rig) rig = star (N);
+  g_autoptr (Rig) rig = rig_new (&(RigSpec){ .n_nodes = 1,
+                                             .gpus_per_node = N,
+                                             .gpu_bytes_per_s = FAB_PS_PER_S,
+                                             .gpu_latency_ps = LATENCY_PS / 2,
+                                             .gpu_cost = self->cost });
   FabFoldUse use = self->use;
 
   if (self->up_0 > 0)
@@ -302,6 +327,15 @@ lanes_that_share_links_are_of_other_classes (G_GNUC_UNUSED void **state)
       2 * rate + 3000,
       { .is_once = TRUE },
       .n_classes = 1 },
+    { "two on a link that is faster, and two on one that is not",
+      { { 0, 1 }, { 0, 2 }, { 3, 4 }, { 3, 5 } },
+      3 * rate,
+      .n_classes = 2 },
+    { "two lanes that take half of the rate, but the whole link each",
+      { { 0, 1 }, { 0, 2 }, { 3, 4 }, { 5, 6 } },
+      .use = { .is_once = TRUE },
+      .cost = 2,
+      .n_classes = 2 },
     { "of which there may be more",
       { { 0, 1 }, { 0, 2 }, { 3, 4 }, { 5, 6 } },
       2 * rate + 3000,
@@ -352,27 +386,28 @@ streams_tell_lanes_apart (G_GNUC_UNUSED void **state)
     { { { 1, 1 }, { 0, 0, 1 } }, 3 },
     { { { 1, 1 }, { 0, 1, 1 } }, 4 },
   };
-  const Case as_it_is = { .change = AS_IT_IS };
+  const Case as_it_is = { .change = AS_IT_IS }, with_room = { .change = AS_IT_IS, .is_fast_up = TRUE };
 
-  for (guint c = 0; c < 2 * G_N_ELEMENTS (cases); c++) {
+  for (guint c = 0; c < 3 * G_N_ELEMENTS (cases); c++) {
+    gboolean has_room = c % 3 == 2;
     g_autoptr (Rig) rig = star (N);
-    g_autoptr (FabSchedule) schedule = make_schedule (&as_it_is, rig, N);
-    FabFoldUse use = { .schedule = schedule };
+    g_autoptr (FabSchedule) schedule = make_schedule (has_room ? &with_room : &as_it_is, rig, N);
+    FabFoldUse use = { .schedule = schedule, .is_once = has_room };
     g_autoptr (FabFootprint) first = fab_footprint_new (3), second = fab_footprint_new (3);
     FabFootprint *streams[] = { first, second };
-    gboolean is_up = c % 2 == 0; /* links down are left out where no stream crosses them */
+    gboolean is_up = c % 3 != 1; /* links down are left out where no stream crosses them */
 
     for (guint s = 0; s < 2; s++)
       for (guint rank = 0; rank < 3; rank++)
-        if (cases[c / 2].on[s][rank] > 0) {
+        if (cases[c / 3].on[s][rank] > 0) {
           streams[s]->links[streams[s]->n] = link_of (rig, rank, is_up);
-          streams[s]->line_weights[streams[s]->n++] = cases[c / 2].on[s][rank];
+          streams[s]->line_weights[streams[s]->n++] = cases[c / 3].on[s][rank];
         }
     fab_schedules_fold (rig->graph, &(FabFoldSpec){ .uses = &use,
                                                     .n_uses = 1,
                                                     .streams = (const FabFootprint *const *) streams,
                                                     .n_streams = 2 });
-    if (fab_schedule_n_lanes (schedule) != cases[c / 2].n_classes)
+    if (fab_schedule_n_lanes (schedule) != cases[c / 3].n_classes)
       fail_msg ("%u: %u classes", c, fab_schedule_n_lanes (schedule));
   }
 }

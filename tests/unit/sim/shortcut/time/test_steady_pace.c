@@ -214,6 +214,97 @@ groups_have_paces_of_their_own (G_GNUC_UNUSED void **state)
   fab_steady_pace_clear (&pace);
 }
 
+/* How far two windows may differ, and items of one: what is a little more apart has not settled. Beside another ring the
+ * interval is the mean of all items over both windows. */
+static void
+windows_and_items_differ_by_so_much (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    gboolean is_alone;
+    FabTimePs last_ps[2]; /* intervals in the last window; 1000 before */
+    double interval_ps;   /* 0: it has not settled */
+  } rows[] = {
+    { TRUE, { 1001, 1001 }, 1001 }, { TRUE, { 1002, 1002 }, 0 },     { TRUE, { 990, 1000 }, 1000 },
+    { TRUE, { 989, 1000 }, 0 },     { FALSE, { 1010, 1010 }, 1005 }, { FALSE, { 1011, 1011 }, 0 },
+    { FALSE, { 980, 1000 }, 995 },  { FALSE, { 979, 1000 }, 0 },
+  };
+
+  for (guint r = 0; r < G_N_ELEMENTS (rows); r++) {
+    const FabTimePs before_ps[] = { 1000, 1000 };
+    FabTimePs at_ps[2] = { 0 };
+    FabSteadyPace pace;
+
+    fab_steady_pace_init (&pace, 2, 2, 2);
+    pace.items[1].group = 1; /* of one item */
+    play_windows (&pace, 2, at_ps, before_ps, rows[r].is_alone);
+    assert_false (pace.is_one || pace.is_settled);
+    play_windows (&pace, 1, at_ps, rows[r].last_ps, rows[r].is_alone);
+    assert_int_equal (pace.is_one, rows[r].interval_ps > 0);
+    if (pace.is_one)
+      assert_near (pace.all.interval_ps, rows[r].interval_ps, 1e-12);
+    for (guint i = 0; i < 2 && pace.is_settled; i++) {
+      double last_ps = (double) rows[r].last_ps[i];
+
+      assert_near (pace.groups[i].interval_ps, rows[r].is_alone ? last_ps : (1000 + last_ps) / 2, 1e-12);
+    }
+    fab_steady_pace_clear (&pace);
+  }
+}
+
+/* An item that is slower than the others for good has settled when its shortest interval of four windows changes by so
+ * little from one to the next. The pace is between the two. */
+static void
+the_slowest_may_change_by_so_much (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    gboolean is_alone;
+    FabTimePs last_ps;
+    double interval_ps;
+  } rows[] = {
+    { TRUE, 1299, 1299.5 }, { TRUE, 1298, 0 }, { FALSE, 1294, 1297 }, { FALSE, 1293, 0 }, { TRUE, 1400, 1300 }
+  };
+
+  for (guint r = 0; r < G_N_ELEMENTS (rows); r++) {
+    const FabTimePs before_ps[] = { 1300, 1000, 1000 }, last_ps[] = { rows[r].last_ps, 1000, 1000 };
+    FabTimePs at_ps[3] = { 0 };
+    FabSteadyPace pace;
+
+    fab_steady_pace_init (&pace, 3, 1, 2);
+    play_windows (&pace, FAB_PACE_WINDOWS + 1, at_ps, before_ps, rows[r].is_alone);
+    assert_false (pace.is_one);
+    play_windows (&pace, 1, at_ps, last_ps, rows[r].is_alone);
+    assert_int_equal (pace.is_one, rows[r].interval_ps > 0);
+    if (pace.is_one)
+      assert_near (pace.all.interval_ps, rows[r].interval_ps, 1e-12);
+    fab_steady_pace_clear (&pace);
+  }
+}
+
+/* A window in which an item does not happen breaks off, and two more are needed. */
+static void
+a_window_without_an_item_breaks_off (G_GNUC_UNUSED void **state)
+{
+  const FabTimePs interval_ps[] = { 100, 100 };
+  FabTimePs at_ps[2] = { 0 };
+  FabSteadyPace pace;
+
+  fab_steady_pace_init (&pace, 2, 1, 2);
+  play_windows (&pace, 3, at_ps, interval_ps, TRUE);
+  assert_true (pace.is_one);
+  fab_steady_pace_note (&pace, 1, at_ps[1] += 100);
+  assert_int_equal (fab_steady_pace_fewest (&pace), 0);
+  fab_steady_pace_measure (&pace, TRUE);
+  assert_false (pace.is_one || pace.is_settled);
+  at_ps[0] += 100;
+  play_windows (&pace, 1, at_ps, interval_ps, TRUE);
+  assert_false (pace.is_one);
+  fab_steady_pace_note (&pace, 0, at_ps[0] += 100);
+  fab_steady_pace_note (&pace, 1, at_ps[1] += 100);
+  fab_steady_pace_note (&pace, 1, at_ps[1] += 100);
+  assert_int_equal (fab_steady_pace_fewest (&pace), 1);
+  fab_steady_pace_clear (&pace);
+}
+
 /* Nothing that was measured before it is left after a new beginning: no group has a pace, and no item had a window. */
 static void
 a_new_beginning_forgets (G_GNUC_UNUSED void **state)
@@ -250,6 +341,9 @@ main (void)
     cmocka_unit_test (delays_that_go_round_for_good_leave_no_pace),
     cmocka_unit_test (what_is_slow_for_good_sets_the_tempo),
     cmocka_unit_test (groups_have_paces_of_their_own),
+    cmocka_unit_test (windows_and_items_differ_by_so_much),
+    cmocka_unit_test (the_slowest_may_change_by_so_much),
+    cmocka_unit_test (a_window_without_an_item_breaks_off),
     cmocka_unit_test (a_new_beginning_forgets),
   };
 
