@@ -453,6 +453,77 @@ schedules_on_other_links_do_not_meet (G_GNUC_UNUSED void **state)
   assert_int_equal (fab_schedule_n_lanes (second), 1);
 }
 
+/* What the links carry is that of all lanes, however many are left, and whether they were folded once or twice: here
+ * 1/8 of the bytes in each of four messages, at two bytes on the line for each. */
+static void
+what_all_lanes_carry_is_kept (G_GNUC_UNUSED void **state)
+{
+  enum { N_LANES = 6 };
+  const Send sends[N_LANES] = { { 0, 1 }, { 0, 2 }, { 0, 3 }, { 4, 5 }, { 4, 6 }, { 4, 7 } };
+  g_autoptr (Rig) rig = rig_new (
+      &(RigSpec){ .n_nodes = 1, .gpus_per_node = N, .gpu_bytes_per_s = FAB_PS_PER_S, .gpu_cost = 2 });
+  g_autoptr (FabSchedule) schedule = fab_schedule_new (&rig->cluster);
+  const FabLinkId apart[] = { link_of (rig, 0, TRUE) };
+  FabFoldUse use = { .schedule = schedule };
+
+  for (guint i = 0; i < N_LANES; i++)
+    add_lane (schedule, rig, sends[i].from, sends[i].to, 0.125, 4);
+  for (guint pass = 0; pass < 2; pass++) {
+    guint n_apart = 1 - pass;
+
+    fab_schedules_fold (rig->graph,
+                        &(FabFoldSpec){ .uses = &use, .n_uses = 1, .apart = apart, .n_apart = n_apart });
+    assert_int_equal (fab_schedule_n_lanes (schedule), 1 + n_apart);
+    assert_int_equal (fab_schedule_n_alike (schedule), N_LANES - 1 - n_apart);
+    assert_int_equal (schedule->total->n, 2 + N_LANES);
+    for (guint i = 0; i < schedule->total->n; i++) {
+      FabLinkId link = schedule->total->links[i];
+      guint n_lanes = link == link_of (rig, 0, TRUE) || link == link_of (rig, 4, TRUE) ? 3 : 1;
+
+      assert_true (i == 0 || link > schedule->total->links[i - 1]);
+      assert_true (link != link_of (rig, 0, FALSE) && link != link_of (rig, 4, FALSE));
+      assert_near (schedule->total->weights[i], 0.5 * n_lanes, 1e-12);
+      assert_near (schedule->total->line_weights[i], 2 * 0.5 * n_lanes, 1e-12);
+    }
+  }
+}
+
+/* Of lanes of one class one dependency is enough, unless they differ in what is waited for. */
+static void
+one_dependency_on_a_class_is_enough (G_GNUC_UNUSED void **state)
+{
+  enum { N_SENDERS = 4 };
+
+  for (guint kind = 0; kind < 3; kind++) {
+    g_autoptr (Rig) rig = star (N);
+    g_autoptr (FabSchedule) schedule = fab_schedule_new (&rig->cluster);
+    FabFoldUse use = { .schedule = schedule };
+
+    for (guint l = 0; l < N; l++)
+      add_lane (schedule, rig, l, (l + 1) % N, 1, 1);
+    for (guint l = N_SENDERS; l < N; l++)
+      for (guint from = 0; from < N_SENDERS; from++)
+        if (kind == 1 && from % 2 == 1)
+          fab_schedule_depend_on_departure (schedule, l, from);
+        else
+          fab_schedule_depend (schedule, l, from, kind == 2 && from % 2 == 1);
+    fab_schedules_fold (rig->graph, &(FabFoldSpec){ .uses = &use, .n_uses = 1 });
+    assert_int_equal (fab_schedule_n_lanes (schedule), 2);
+    assert_int_equal (schedule->n_lists, 1);
+    assert_int_equal (schedule->dependencies->len, kind == 0 ? 1 : 2);
+    assert_int_equal (fab_schedule_lane_at (schedule, 0)->list, FAB_NO_LIST);
+    assert_int_equal (fab_schedule_lane_at (schedule, 1)->list, 0);
+    for (guint i = 0; i < schedule->dependencies->len; i++) {
+      const FabDependency *dependency = fab_schedule_dependency_at (schedule, i);
+
+      assert_int_equal (dependency->from, 0);
+      assert_int_equal (dependency->list, 0);
+      assert_int_equal (dependency->offset, kind == 2 && i == 1);
+      assert_int_equal (dependency->is_departure, kind == 1 && i == 1);
+    }
+  }
+}
+
 int
 main (void)
 {
@@ -464,6 +535,8 @@ main (void)
     cmocka_unit_test (streams_tell_lanes_apart),
     cmocka_unit_test (schedules_agree_on_links),
     cmocka_unit_test (schedules_on_other_links_do_not_meet),
+    cmocka_unit_test (what_all_lanes_carry_is_kept),
+    cmocka_unit_test (one_dependency_on_a_class_is_enough),
   };
 
   return cmocka_run_group_tests_name ("lane_classes", tests, NULL, NULL);
