@@ -384,7 +384,6 @@ place (FabEventQueue *self, Key key)
   if (self->n_keys++ == 0) {
     self->base_ps = self->popped_ps;
     self->shift = 0;
-    self->head = self->end = 0;
   }
   while (self->shift != 0 && self->end - self->head > MOST_INSERTED
          && ((guint64) key.time_ps ^ self->base_ps) >> self->shift == 0)
@@ -580,7 +579,7 @@ compare_pushed (gconstpointer a, gconstpointer b)
 {
   guint64 x = ((const Pushed *) a)->sequence, y = ((const Pushed *) b)->sequence;
 
-  return x < y ? -1 : x > y;
+  return x < y ? -1 : 1;
 }
 
 /* Gives back all keys and the slots of cancelled events. */

@@ -150,7 +150,7 @@ fab_copy_kernels_hold (FabKernels *self, guint collective)
   const FabDag *dag = self->dag;
   guint n_channels = dag->collectives[collective].plan.n_channels;
 
-  for (guint i = dag->join_starts[collective]; i < dag->join_starts[collective + 1] && self->n_sms > 0; i++)
+  for (guint i = dag->join_starts[collective]; i < dag->join_starts[collective + 1]; i++)
     change_held (self, dag->join_classes[i], self->n_held[dag->join_classes[i]] + n_channels);
 }
 
@@ -160,7 +160,7 @@ fab_kernels_let_go (FabKernels *self, guint collective)
   const FabDag *dag = self->dag;
   guint n_channels = dag->collectives[collective].plan.n_channels;
 
-  for (guint i = dag->join_starts[collective]; i < dag->join_starts[collective + 1] && self->n_sms > 0; i++) {
+  for (guint i = dag->join_starts[collective]; i < dag->join_starts[collective + 1]; i++) {
     g_assert (self->n_held[dag->join_classes[i]] >= n_channels);
     change_held (self, dag->join_classes[i], self->n_held[dag->join_classes[i]] - n_channels);
   }

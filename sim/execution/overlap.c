@@ -64,8 +64,7 @@ fab_interval_set_add (FabIntervalSet *self, FabTimePs start_ps, FabTimePs end_ps
     return;
   }
   *at (self, first) = added;
-  if (last > first + 1)
-    g_array_remove_range (self->intervals, first + 1, last - first - 1);
+  g_array_remove_range (self->intervals, first + 1, last - first - 1);
 }
 
 FabTimePs

@@ -65,6 +65,27 @@ ties_come_out_in_the_order_they_went_in (G_GNUC_UNUSED void **state)
     }
 }
 
+/* Events of the present time, of which there is no earlier one: as many as these, when the queue is new and when it has
+ * run empty at 7. */
+static void
+what_is_due_now_comes_in_the_order_it_went_in (G_GNUC_UNUSED void **state)
+{
+  for (guint k = 0; k < G_N_ELEMENTS (numbers); k++) {
+    g_autoptr (FabEventQueue) queue = fab_event_queue_new ();
+
+    for (FabTimePs now_ps = 0; now_ps <= 7; now_ps += 7) {
+      for (guint i = 0; i < numbers[k]; i++)
+        push (queue, now_ps, i);
+      fab_event_queue_check (queue);
+      for (guint i = 0; i < numbers[k]; i++)
+        assert_pops_unchecked (queue, now_ps, i);
+      assert_false (fab_event_queue_pop (queue, &(FabTimePs){ 0 }, &(FabEvent){ 0 }));
+      push (queue, 7, 0);
+      assert_pops (queue, 7, 0);
+    }
+  }
+}
+
 /* The last goes in first, and each later one is a step earlier: as many as these, in steps of every size. */
 static void
 a_queue_that_was_filled_backwards_comes_out_forwards (G_GNUC_UNUSED void **state)
@@ -207,6 +228,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (events_come_out_by_time),
     cmocka_unit_test (ties_come_out_in_the_order_they_went_in),
+    cmocka_unit_test (what_is_due_now_comes_in_the_order_it_went_in),
     cmocka_unit_test (a_queue_that_was_filled_backwards_comes_out_forwards),
     cmocka_unit_test (the_bound_of_the_first_is_near_it),
     cmocka_unit_test (a_cancelled_event_never_comes),

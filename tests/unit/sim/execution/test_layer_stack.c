@@ -13,9 +13,12 @@ two_layers (void)
     const char *segment;
     FabOperatorKind kind;
     double flops;
-  } rows[] = { { 0, "embedding", FAB_OPERATOR_MEMORY, 0 },   { 0, NULL, FAB_OPERATOR_ATTENTION, 9 },
-               { 1, "attention", FAB_OPERATOR_MATMUL, 100 }, { 1, NULL, FAB_OPERATOR_ATTENTION, 30 },
-               { 1, "mlp", FAB_OPERATOR_MATMUL, 400 },       { 1, NULL, FAB_OPERATOR_ATTENTION, 5 },
+  } rows[] = { { 0, "embedding", FAB_OPERATOR_MEMORY, 0 },
+               { 0, NULL, FAB_OPERATOR_ATTENTION, 9 },
+               { 1, "attention", FAB_OPERATOR_ATTENTION, 30 },
+               { 1, NULL, FAB_OPERATOR_MATMUL, 100 },
+               { 1, "mlp", FAB_OPERATOR_MATMUL, 400 },
+               { 1, NULL, FAB_OPERATOR_ATTENTION, 5 },
                { 1, NULL, FAB_OPERATOR_MEMORY, 7 } };
   FabLayerStack *stack = fab_layer_stack_new ();
 
