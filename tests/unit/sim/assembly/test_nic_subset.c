@@ -70,12 +70,31 @@ near_nics_stay_before_even_ones (G_GNUC_UNUSED void **state)
   assert_subset (FAR, 2, 1, "2");
 }
 
+/* 128 GPUs with 64 NICs beside them and 64 on the processor before these: 128 x 128 x 64 x 64 are more steps than a
+ * choice is worth, and the even one stays. One NIC is chosen with care all the same. */
+static void
+large_nodes_keep_the_even_choice (G_GNUC_UNUSED void **state)
+{
+  static const char node[] =
+      "    parts: [{name: gpu, kind: accelerator, count: 128}, {name: far, kind: nic, count: 64},"
+      " {name: near, kind: nic, count: 64}, {name: sw, kind: switch}, {name: cpu, kind: host}]\n"
+      "    wires: [{from: gpu, to: sw, link: pcie4-x16}, {from: near, to: sw, link: pcie4-x16},"
+      " {from: far, to: cpu, link: pcie4-x16}, {from: sw, to: cpu, link: pcie4-x16}]\n";
+  g_autoptr (GString) even = g_string_new (NULL);
+
+  for (guint i = 0; i < 64; i++)
+    g_string_append_printf (even, i > 0 ? " %u" : "%u", 2 * i);
+  assert_subset (node, 128, 64, even->str);
+  assert_subset (node, 128, 1, "64");
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (nics_stay_beside_their_gpus),
     cmocka_unit_test (near_nics_stay_before_even_ones),
+    cmocka_unit_test (large_nodes_keep_the_even_choice),
   };
 
   return play_run_tests ("nic_subset", tests, &catalog);
