@@ -64,6 +64,8 @@ switches_and_bridges_are_counted (G_GNUC_UNUSED void **state)
   assert_int_equal (REACH (plx, plx, nic), FAB_REACH_PXB);
   assert_int_equal (REACH (plx, socket, plx, nic), FAB_REACH_PHB);
   assert_int_equal (REACH (plx, bridge, plx, gpu), FAB_REACH_PHB);
+  assert_int_equal (REACH (bridge, inner, nic), FAB_REACH_PHB);
+  assert_int_equal (REACH (plx, socket, nic), FAB_REACH_PHB);
   assert_int_equal (REACH (bridge, inner, inner_bridge, gpu), FAB_REACH_NODE);
   assert_int_equal (REACH (socket, other_socket, gpu), FAB_REACH_SYS);
 }
@@ -110,6 +112,7 @@ what_passes_a_socket_loses_by_its_links (G_GNUC_UNUSED void **state)
 
       assert_true (fab_path_finder_append (finder, src, dst, &path));
       assert_near (fab_path_host_stretch (graph, &path), stretches[src][dst], 0);
+      assert_int_equal (fab_reach_of_path (graph, &path) == FAB_REACH_NONE, src == dst);
       assert_int_equal (fab_path_has_p2p (graph, &path), MIN (src, dst) >= 2 || MAX (src, dst) < 2);
     }
 }
