@@ -79,13 +79,20 @@ draw_plan (Random *random, Plan *plan)
   draw_waits (random, plan, is_single);
 }
 
+/* On two links of such a rate from each GPU to each other, which take that time together. */
 static Rig *
-pairs (void)
+pairs_with (FabBytesPerS bytes_per_s, FabTimePs latency_ps)
 {
   return rig_new (&(RigSpec){ .n_nodes = 1,
                               .gpus_per_node = 2 * MOST_LANES,
-                              .gpu_bytes_per_s = FAB_PS_PER_S,
-                              .gpu_latency_ps = LATENCY_PS / 2 });
+                              .gpu_bytes_per_s = bytes_per_s,
+                              .gpu_latency_ps = latency_ps / 2 });
+}
+
+static Rig *
+pairs (void)
+{
+  return pairs_with (FAB_PS_PER_S, LATENCY_PS);
 }
 
 static FabSchedule *
@@ -429,21 +436,22 @@ static void
 buffers_do_not_hide_the_cost_of_a_step (G_GNUC_UNUSED void **state)
 {
   static const struct {
-    FabTimePs steps_ps, begin_ps; /* of two steps; of the second message */
+    FabTimePs latency_ps, steps_ps, begin_ps; /* of the wires; of two steps; of the second message */
   } rows[] = {
-    { 0, BYTES },
-    { LATENCY_PS / 2, BYTES + LATENCY_PS / 2 },
-    { 2 * LATENCY_PS, BYTES + WAIT_PS + LATENCY_PS },
-    { 4 * LATENCY_PS, BYTES + WAIT_PS + 2 * LATENCY_PS },
+    { 0, 0, BYTES },
+    { LATENCY_PS, 0, BYTES },
+    { LATENCY_PS, LATENCY_PS / 2, BYTES + LATENCY_PS / 2 },
+    { LATENCY_PS, 2 * LATENCY_PS, BYTES + WAIT_PS + LATENCY_PS },
+    { LATENCY_PS, 4 * LATENCY_PS, BYTES + WAIT_PS + 2 * LATENCY_PS },
   };
   const FabNetOps ops = { .info = { .name = "buffered" },
                           .open = buffered_open,
                           .message = buffered_message,
                           .close = buffered_close,
                           .destroy = buffered_destroy };
-  g_autoptr (Rig) rig = pairs ();
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (Rig) rig = pairs_with (FAB_PS_PER_S, rows[i].latency_ps);
     Plan plan = { .n_lanes = 2,
                   .n_waits = 1,
                   .n_messages = { 2, 2 },
@@ -629,15 +637,8 @@ what_a_play_depends_on_is_described (G_GNUC_UNUSED void **state)
                              .intra_cost = 1,
                              .inter_cost = 1 };
   FabPlaySpec specs[] = { base, base, base, base, base, base };
-  g_autoptr (Rig) rig = pairs (),
-                  slow = rig_new (&(RigSpec){ .n_nodes = 1,
-                                              .gpus_per_node = 2 * MOST_LANES,
-                                              .gpu_bytes_per_s = FAB_PS_PER_S / 2,
-                                              .gpu_latency_ps = LATENCY_PS / 2 }),
-                  late = rig_new (&(RigSpec){ .n_nodes = 1,
-                                              .gpus_per_node = 2 * MOST_LANES,
-                                              .gpu_bytes_per_s = FAB_PS_PER_S,
-                                              .gpu_latency_ps = LATENCY_PS });
+  g_autoptr (Rig) rig = pairs (), slow = pairs_with (FAB_PS_PER_S / 2, LATENCY_PS),
+                  late = pairs_with (FAB_PS_PER_S, 2 * LATENCY_PS);
   const Plan plan = described_plan ();
   g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref);
 
