@@ -14,10 +14,13 @@ closed_append (FabRouter *router, FabVertexId src, FabVertexId dst, guint64 flow
 ClosedRouter
 closed_router (FabRouter *open, guint n_found)
 {
-  static const FabRouterOps ops = { .info = { .name = "closed" }, .append = closed_append };
+  static const FabRouterOps ops[] = {
+    { .info = { .name = "closed" }, .append = closed_append },
+    { .info = { .name = "closed" }, .append = closed_append, .is_hashed = TRUE },
+  };
 
   g_assert (open->ops->spread == NULL);
-  return (ClosedRouter){ { &ops }, open, 0, n_found };
+  return (ClosedRouter){ { &ops[open->ops->is_hashed] }, open, 0, n_found };
 }
 
 void

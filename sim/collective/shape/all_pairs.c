@@ -45,20 +45,20 @@ add_pair (AllPairs *self, guint from, guint to, double weight)
   return is_usual;
 }
 
-/* In the order in which all_to_all takes its messages, so that of equally slow hops the same one is the first. */
+/* In the order in which all_to_all takes its messages, so that of equally slow hops the same one is the first: counted
+ * round two nodes, of which the second has none. */
 static gboolean
 add_inside (AllPairs *self, double weight)
 {
   guint n = self->group->gpus_per_node;
 
-  for (guint distance = 1; distance < n; distance++)
-    for (guint from = 0; from + distance < n; from++)
-      if (!add_pair (self, from, from + distance, weight))
+  for (guint distance = 1; distance < 2 * n; distance++)
+    for (guint from = 0; from < n; from++) {
+      guint to = (from + distance) % (2 * n);
+
+      if (to < n && !add_pair (self, from, to, weight))
         return FALSE;
-  for (guint distance = n - 1; distance > 0; distance--)
-    for (guint to = 0; to + distance < n; to++)
-      if (!add_pair (self, to + distance, to, weight))
-        return FALSE;
+    }
   return TRUE;
 }
 

@@ -6,6 +6,7 @@
 
 #include "models/models.h"
 #include "sim/collective/shape/all_pairs.h"
+#include "tests/support/closed_router.h"
 #include "tests/support/play.h"
 
 static FabCatalog *catalog;
@@ -46,6 +47,10 @@ static const struct {
   { "node: dgx-h100, nodes: 5, gpus_per_node: 2, " CLOS ", route: ecmp", NULL, TRUE },
   { "node: dgx-h100, nodes: 4, gpus_per_node: 2, " CLOS ", route: {kind: ecmp, queue_pairs: 3}", NULL, TRUE },
   { "node: dgx-h100, nodes: 4, gpus_per_node: 2, " CLOS ", route: spray", NULL, TRUE },
+  { "node: dgx-a100, nodes: 4, gpus_per_node: 3, nics_per_node: 2, " CLOS ", route: ecmp", NULL, TRUE },
+  { "node: dgx-a100, nodes: 4, gpus_per_node: 3, nics_per_node: 2, pxn: false, " CLOS ", route: ecmp", NULL,
+    TRUE },
+  { "node: polaris, nodes: 4, gpus_per_node: 3, nics_per_node: 2, " CLOS ", route: ecmp", NULL, TRUE },
   { "node: dgx-h100, nodes: 3, gpus_per_node: 3, nics_per_node: 2, " SPINES ", route: spray", NULL, FALSE },
   { "node: dgx-h100, nodes: 3, " SPINES ", route: ecmp, pxn: false", NULL, TRUE },
   { "node: dgx-h100, nodes: 3, fabric: {kind: rail_only}", NULL, TRUE },
@@ -117,11 +122,41 @@ one_of_several_nodes_is_not_counted (G_GNUC_UNUSED void **state)
   assert_int_equal (form.n_channels, 99);
 }
 
+/* Where no path is found any more, the messages have to be looked at one by one, which says so. */
+static void
+nodes_without_paths_are_not_counted (G_GNUC_UNUSED void **state)
+{
+  static const char *const routes[] = { "shortest", "ecmp" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (routes); i++) {
+    g_autofree char *text = g_strdup_printf ("node: dgx-h100, nodes: 3, gpus_per_node: 2, " CLOS
+                                             ", route: %s",
+                                             routes[i]);
+    g_autoptr (Play) play = machine (text, NULL, FALSE);
+    FabCluster cluster = *fab_simulation_cluster (play->simulation);
+    FabGroup group = { &cluster, cluster.n_nodes, cluster.gpus_per_node };
+    ClosedRouter all = closed_router (cluster.router, G_MAXUINT);
+    FabCollectiveForm form = { 0 };
+
+    cluster.router = &all.base;
+    assert_true (fab_all_pairs_form (&group, 1.0 / 6, &env, &form));
+    fab_footprint_free (form.footprint);
+    for (guint n_found = 0; n_found < all.n_asked; n_found++) {
+      ClosedRouter some = closed_router (all.open, n_found);
+
+      cluster.router = &some.base;
+      if (fab_all_pairs_form (&group, 1.0 / 6, &env, &form))
+        fail_msg ("%s: counted with %u of %u paths", routes[i], n_found, all.n_asked);
+    }
+  }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (machines_of_like_nodes_are_counted_together),
+    cmocka_unit_test (nodes_without_paths_are_not_counted),
     cmocka_unit_test (one_of_several_nodes_is_not_counted),
   };
 
