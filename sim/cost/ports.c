@@ -65,7 +65,7 @@ look_at_links (const FabGraph *graph, FabVertexId id, Links *links)
         || rate_of_one (link) > rate_of_one (fab_graph_link (graph, links->fastest)))
       links->fastest = at;
   }
-  return n > 0;
+  return TRUE;
 }
 
 static const FabProductSpec *

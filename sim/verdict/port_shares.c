@@ -119,11 +119,10 @@ void
 fab_verdict_note_port_shares (FabVerdict *self, const FabSimulation *simulation)
 {
   const FabCluster *cluster = fab_simulation_cluster (simulation);
-  Shares shares = { .graph = cluster->graph, .n_ports = cluster->nic_ports };
+  Shares shares = { .graph = cluster->graph,
+                    .n_ports = cluster->nic_ports,
+                    .footprint = longest_footprint (simulation) };
 
-  if (cluster->nic_ports <= 1)
-    return;
-  shares.footprint = longest_footprint (simulation);
   for (guint i = 0; shares.footprint != NULL && i < cluster->n_nodes * cluster->nics_per_node; i++)
     look_at_nic (&shares, cluster->nics[i]);
   if (shares.n_uneven > 0)

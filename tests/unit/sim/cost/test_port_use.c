@@ -183,6 +183,20 @@ a_switch_for_one_nic_is_lone (G_GNUC_UNUSED void **state)
   assert_int_equal (use->n_all_lone, 65);
 }
 
+/* Two nodes are enough to have leaves of one NIC each, where no switch has ports for all. */
+static void
+two_nodes_may_be_told (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabPortUse) use = use_with (
+      "nodes: 2, fabric: {kind: rail, nodes_per_leaf: 1}",
+      "products:\n  - {name: small, kind: switch, link: ib-ndr, ports: 8, price_usd: 50}\n");
+
+  assert_int_equal (use->n_lone, 16);
+  assert_int_equal (use->n_all_lone, 16);
+  assert_int_equal (use->half_used->len, 1);
+  assert_int_equal (g_array_index (use->half_used, FabEmptyPorts, 0).n_ports, 8);
+}
+
 /* Nothing is said of one switch, of one node, nor of full leaves. */
 static void
 what_is_full_or_single_is_not_told (G_GNUC_UNUSED void **state)
@@ -213,6 +227,7 @@ main (void)
     cmocka_unit_test (switches_of_machines_are_not_told),
     cmocka_unit_test (the_fastest_link_says_what_a_leaf_is),
     cmocka_unit_test (places_that_are_empty_on_purpose_are_not_told),
+    cmocka_unit_test (two_nodes_may_be_told),
     cmocka_unit_test (what_is_full_or_single_is_not_told),
   };
 
