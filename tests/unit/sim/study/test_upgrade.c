@@ -539,14 +539,20 @@ find_of (const FabStudy *study, const FabUpgradeLimits *limits)
 static void
 what_gains_is_looked_into (G_GNUC_UNUSED void **state)
 {
+  gint n_done[2];
+
   for (guint has_no_band = 0; has_no_band < 2; has_no_band++) {
     g_autoptr (FabStudy) study = study_of (GENERATIONS (SEND_1GB));
+    FabPulse pulse = { 0 };
+    study->pulse = &pulse;
     g_autoptr (FabUpgrades) all = find_of (
         study, &(FabUpgradeLimits){ .kinds = 1U << FAB_UPGRADE_NIC | 1U << FAB_UPGRADE_NODES,
                                     .has_no_band = (gboolean) has_no_band });
     const FabUpgrade *quick = named (all, "NIC ports quick"), *quicker = named (all, "NIC ports quicker"),
                      *more = named (all, "4 nodes at the same batch per GPU");
 
+    assert_int_equal (pulse.n_known, pulse.n_done);
+    n_done[has_no_band] = pulse.n_done;
     assert_non_null (all->base->bottleneck);
     assert_true (all->bill != NULL && all->scenario != NULL && all->study == study);
     assert_int_equal (all->ranking->len, 2);
@@ -569,6 +575,7 @@ what_gains_is_looked_into (G_GNUC_UNUSED void **state)
     assert_non_null (more->purchase);
     assert_int_equal (more->paired.change.n, 0);
   }
+  assert_int_equal (n_done[0], n_done[1] + 3); /* bands of the machine as it is, and of two changes */
 }
 
 /* A change is better than another one where it surely saves half a percent more: not than itself, and not than what
