@@ -321,6 +321,16 @@ nothing_to_size_is_an_error (G_GNUC_UNUSED void **state)
   "links=[{name: ib-hdr, technology: InfiniBand, lanes: 4, signalling: 53.125Gb/s, coding: 94.1%, endpoint: 700ns, " \
   "uncertainty: {rate: 10%}}]"
 
+/* The first value that was tried with such a step. */
+static gint64
+first_within (const FabSize *size, double most_s)
+{
+  for (guint i = 0; i < size->n; i++)
+    if (size->points[i].trial.point != NULL && size->points[i].trial.point->step_s <= most_s)
+      return i;
+  return -1;
+}
+
 /* Only the rate is unsure, by a tenth: the band is what a tenth more and less give, and the answers lie around. */
 static void
 an_unsure_rate_makes_an_unsure_answer (G_GNUC_UNUSED void **state)
@@ -341,6 +351,25 @@ an_unsure_rate_makes_an_unsure_answer (G_GNUC_UNUSED void **state)
   assert_true (unsure.band->high[0] < step_s / 0.89); /* what computes does not change */
   assert_true (unsure.answer_low <= size->answer);
   assert_true (unsure.answer_high > size->answer);
+  assert_int_equal (unsure.answer_low, first_within (size, 1.1 * step_s / unsure.band->low[0]));
+  assert_int_equal (unsure.answer_high, first_within (size, 1.1 * step_s / unsure.band->high[0]));
+  fab_uncertainty_clear (&unsure);
+
+  /* A figure that is to be large is worst at the low end of its band, and one that no value reaches has no answer. */
+  FabTarget both[] = { target_of ("step<=1.1s"), target_of ("tokens>=1") };
+  both[1].bound = 1.0001 * size->points[size->answer].trial.point->tokens_per_s;
+  assert_true (fab_size_uncertainty (study, &(FabSizeSpec){ axis, both, 2 }, size, &unsure, &error));
+  double most = both[1].bound * size->points[size->answer].trial.point->tokens_per_s;
+  gint64 low = first_within (size, 1.1 * step_s / unsure.band->low[0]);
+  while (size->points[low].trial.point == NULL
+         || size->points[low].trial.point->tokens_per_s < most / unsure.band->high[1])
+    low++;
+  assert_int_equal (unsure.answer_low, low);
+  both[1].bound *= 100;
+  fab_uncertainty_clear (&unsure);
+  assert_true (fab_size_uncertainty (study, &(FabSizeSpec){ axis, both, 2 }, size, &unsure, &error));
+  assert_int_equal (unsure.answer_low, -1);
+  assert_int_equal (unsure.answer_high, -1);
   fab_uncertainty_clear (&unsure);
 
   g_autoptr (FabSize) known = fab_size_find (sure, &spec, &error);
