@@ -94,8 +94,6 @@ around (const char *key, double number, const char *unit)
     add_range (self, MAX (1, floor (from)), to, 2, "");
   else if (*unit == '\0' && number <= 1) /* a fraction */
     add_range (self, from, 1, step_factor, "");
-  else if (strcmp (unit, "%") == 0)
-    add_range (self, from, MIN (to, 100), step_factor, unit);
   else
     add_range (self, from, to, step_factor, unit);
   return self;
