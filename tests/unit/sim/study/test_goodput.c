@@ -289,6 +289,55 @@ a_slow_nic_slows_where_there_is_a_network (G_GNUC_UNUSED void **state)
   }
 }
 
+/* A checkpoint that is written beside the job takes its share of the NICs, half of them at most, and longer by what it
+ * would take beyond that. One that takes next to nothing slows nothing. */
+static void
+a_checkpoint_takes_half_of_the_nics_at_most (G_GNUC_UNUSED void **state)
+{
+  static const char *const totals[] = { "10MB/s", "10GB/s", "450GB/s", "480GB/s" };
+  double slowdowns[G_N_ELEMENTS (totals)], shares[G_N_ELEMENTS (totals)];
+
+  for (guint i = 0; i < G_N_ELEMENTS (totals); i++) {
+    g_autofree char *yaml = g_strconcat (HEAD, totals[i], ", asynchronous: true, every: 100000}}\n" RATES,
+                                         NULL);
+    g_autoptr (FabScenario) scenario = NULL;
+    g_autoptr (FabGoodputCase) made = case_of (yaml, &scenario);
+
+    shares[i] = made->checkpoint.nic_share;
+    slowdowns[i] = made->rules.background_slowdown;
+    assert_true (made->checkpoint.background_s > 0);
+    assert_near (made->rules.background_s, made->checkpoint.background_s * MAX (1, shares[i] / 0.5), 1e-9);
+  }
+  assert_true (shares[0] < 1e-4 && shares[1] > 1e-4 && shares[1] < 0.5 && shares[2] > 0.5
+               && shares[3] > shares[2]);
+  assert_near (slowdowns[0], 0, 0);
+  assert_true (slowdowns[1] > 0 && slowdowns[2] > slowdowns[1]);
+  assert_near (slowdowns[3], slowdowns[2], 1e-9);
+}
+
+/* What never happens is not played. */
+static void
+a_class_without_failures_is_not_played (G_GNUC_UNUSED void **state)
+{
+  static const char yaml[] = JOB
+      "}}\nreliability: {failures: slow}\n"
+      "failures: [{name: slow, classes: [{name: a, per: nic, per_year: 0, does: slows, rate: 20%},\n"
+      "  {name: b, per: nic, per_year: 1, does: stops}]}]\n";
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabScenario) scenario = fab_scenario_parse ("t", yaml, strlen (yaml), NULL, failing_models (),
+                                                         catalog, &error);
+  if (scenario == NULL)
+    fail_msg ("%s", error->message);
+  g_autoptr (FabSimulation) simulation = fab_scenario_run (scenario, failing_models (), NULL, NULL, NULL);
+  FabGoodputCase *made = NULL;
+
+  failing_at (0, 0);
+  assert_true (fab_goodput_case_of (scenario, simulation, failing_models (), &made, NULL));
+  assert_int_equal (failing.n_made, 0);
+  assert_near (made->rules.rates[0].slowdown, 0, 0);
+  fab_goodput_case_free (made);
+}
+
 /* A network that sends messages is not played for what is slow: one of flows is, once as it is and once for each class
  * of failures that slows, and what it says is what a job on that network says of itself. */
 static void
@@ -440,6 +489,8 @@ main (void)
     cmocka_unit_test (llama_3_is_as_published),
     cmocka_unit_test (times_are_those_of_the_scenario),
     cmocka_unit_test (a_slow_nic_slows_where_there_is_a_network),
+    cmocka_unit_test (a_checkpoint_takes_half_of_the_nics_at_most),
+    cmocka_unit_test (a_class_without_failures_is_not_played),
     cmocka_unit_test (what_is_slow_is_played_as_flows),
     cmocka_unit_test (the_training_follows_from_the_share_that_is_useful),
     cmocka_unit_test (a_record_has_what_is_known),
