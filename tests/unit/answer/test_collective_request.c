@@ -182,13 +182,187 @@ test_variables (G_GNUC_UNUSED void **state)
   }
 }
 
+/* --- ranks --- */
+
+/* A DGX A100 has eight GPUs. What is asked for counts before what was measured, and that before all GPUs of one node. Of
+ * a thread are the GPUs of -g where a node has fewer or more than that, its share where there are threads, and all of a
+ * single node. */
+static void
+test_ranks (void **state)
+{
+  static const struct {
+    gint64 nodes, gpus_per_node, gpus_per_thread, threads;
+    guint measured_ranks, measured_nodes, measured_per_thread; /* 0 ranks: nothing was measured */
+    gint64 nodes_wanted, gpus_wanted, process_wanted;
+  } cases[] = {
+    { 0, 0, 0, 0, 0, 0, 0, 1, 8, 8 }, { 2, 0, 0, 0, 0, 0, 0, 2, 8, 1 }, { 1, 4, 0, 0, 0, 0, 0, 1, 4, 4 },
+    { 3, 4, 2, 0, 0, 0, 0, 3, 4, 2 }, { 0, 0, 2, 0, 0, 0, 0, 1, 2, 2 }, { 0, 0, 2, 3, 0, 0, 0, 1, 6, 2 },
+    { 2, 0, 1, 4, 0, 0, 0, 2, 4, 1 }, { 0, 0, 0, 3, 0, 0, 0, 1, 8, 2 }, { 0, 0, 0, 16, 0, 0, 0, 1, 8, 1 },
+    { 0, 0, 0, 0, 8, 2, 0, 2, 4, 1 }, { 0, 0, 0, 0, 8, 2, 4, 2, 4, 4 }, { 2, 0, 0, 0, 16, 2, 1, 2, 8, 1 },
+    { 0, 0, 0, 0, 4, 1, 0, 1, 4, 4 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    FabCollectiveRequest asked = request ();
+    FabNcclTestsRow rows[] = { { .size_bytes = 4096, .count = 1024 },
+                               { .size_bytes = 1024, .count = 256 },
+                               { .size_bytes = 2048, .count = 512 } };
+    FabNcclTests measured = { .n_ranks = cases[i].measured_ranks,
+                              .n_nodes = cases[i].measured_nodes,
+                              .gpus_per_thread = cases[i].measured_per_thread,
+                              .rows = g_array_new (FALSE, FALSE, sizeof (FabNcclTestsRow)) };
+    g_autoptr (FabDiagnostics) problems = fab_diagnostics_new ();
+
+    g_array_append_vals (measured.rows, rows, G_N_ELEMENTS (rows));
+    asked.nodes = cases[i].nodes;
+    asked.gpus_per_node = cases[i].gpus_per_node;
+    asked.gpus_per_thread = cases[i].gpus_per_thread;
+    asked.threads = cases[i].threads;
+    asked.measured = cases[i].measured_ranks > 0 ? &measured : NULL;
+    g_autoptr (FabCollectiveCase) run = fab_collective_case_new (&asked, *state, problems);
+    assert_non_null (run);
+    assert_int_equal (run->nodes, cases[i].nodes_wanted);
+    assert_int_equal (run->gpus_per_node, cases[i].gpus_wanted);
+    assert_int_equal (run->gpus_per_process, cases[i].process_wanted);
+    assert_int_equal (run->n_ranks, cases[i].nodes_wanted * cases[i].gpus_wanted);
+    assert_int_equal (run->prediction.nodes, run->nodes);
+    assert_int_equal (run->prediction.gpus_per_node, run->gpus_per_node);
+    if (asked.measured != NULL) { /* its sizes, as they stand there */
+      assert_int_equal (run->sizes->len, 3);
+      assert_int_equal (g_array_index (run->sizes, FabBytes, 1), 1024);
+      assert_int_equal (g_array_index (run->counts, guint64, 2), 512);
+      assert_int_equal (run->first_bytes, 1024);
+      assert_int_equal (run->last_bytes, 4096);
+    } else {
+      assert_int_equal (run->first_bytes, 1 << 10);
+      assert_int_equal (run->last_bytes, 4 << 10);
+    }
+    g_array_unref (measured.rows);
+  }
+}
+
+/* What was measured over other ranks is refused with both numbers. */
+static void
+test_measured_over_other_ranks (void **state)
+{
+  FabCollectiveRequest asked = request ();
+  FabNcclTests measured = { .n_ranks = 16,
+                            .n_nodes = 2,
+                            .rows = g_array_new (FALSE, FALSE, sizeof (FabNcclTestsRow)) };
+  g_autoptr (FabDiagnostics) problems = fab_diagnostics_new ();
+
+  asked.measured = &measured;
+  asked.measured_name = "a.txt";
+  asked.nodes = 1;
+  assert_null (fab_collective_case_new (&asked, *state, problems));
+  g_autofree char *text = fab_diagnostics_format (problems);
+  assert_non_null (
+      strstr (text, "--check a.txt: measured over 16 ranks on 2 nodes, but 1 x dgx-a100 with 8 GPUs are 8; "
+                    "give --node, --nodes and --gpus-per-node as they were measured"));
+  g_array_unref (measured.rows);
+}
+
+/* --- limits --- */
+
+static void
+test_limits (void **state)
+{
+  static const struct {
+    gint64 nodes;
+    FabSizeRange range;
+    const char *problem; /* NULL: there is none */
+    guint n_sizes;
+  } cases[] = {
+    { 1000001, { 1024, 4096, 0, 2 }, "--nodes, --gpus-per-node, -g and -t must be from 1 to 1000000", 0 },
+    { -1, { 1024, 4096, 0, 2 }, "--nodes, --gpus-per-node, -g and -t must be from 1 to 1000000", 0 },
+    { 1, { 1024, 1023, 0, 2 }, "-e must not be smaller than -b", 0 },
+    { 1, { 1024, 1024, 0, 2 }, NULL, 1 },
+    { 1, { 1024, 4096, 0, 1 }, "-f must be a number larger than 1", 0 },
+    { 1, { 1024, 4096, 0, 2e15 }, "-f must be a number larger than 1", 0 },
+    { 1, { 1024, 4096, 0, 1e15 }, NULL, 1 },
+    { 1, { 1024, 4096, 0, NAN }, "-f must be a number larger than 1", 0 },
+    { 1, { 1024, 4096, 1024, 0 }, NULL, 4 },
+    { 1, { 128, 128 * 10000, 128, 0 }, NULL, 10000 },
+    { 1,
+      { 128, 128 * 10001, 128, 0 },
+      "there are more than 10000 sizes from -b to -e; give a larger -f or -i",
+      0 },
+    { 1,
+      { 8, 16, 8, 0 },
+      "-e gives less than one element of type float to each of 8 ranks; give a larger size",
+      0 },
+    /* A factor next to 1 goes on by a byte at least: 1024, 1025 and 1026. */
+    { 1, { 1024, 1026, 0, 1.0000001 }, NULL, 3 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    FabCollectiveRequest asked = request ();
+    g_autoptr (FabDiagnostics) problems = fab_diagnostics_new ();
+
+    asked.nodes = cases[i].nodes;
+    asked.range = cases[i].range;
+    g_autoptr (FabCollectiveCase) run = fab_collective_case_new (&asked, *state, problems);
+    assert_int_equal (run != NULL, cases[i].problem == NULL);
+    if (cases[i].problem != NULL) {
+      g_autofree char *text = fab_diagnostics_format (problems);
+
+      if (strstr (text, cases[i].problem) == NULL)
+        fail_msg ("case %u: %s", i, text);
+    } else
+      assert_int_equal (run->sizes->len, cases[i].n_sizes);
+  }
+}
+
+/* --- edits --- */
+
+/* How many GPUs a process has is set for the library that asks, unless it is one or a person says it. */
+static void
+test_processes_are_set (void **state)
+{
+  static const struct {
+    const char *library, *set;
+    gint64 gpus_per_node;
+    const char *wanted;
+  } cases[] = {
+    { NULL, NULL, 8, "collectives.gpus_per_process=8" },
+    { NULL, NULL, 2, "collectives.gpus_per_process=2" },
+    { NULL, NULL, 1, "" },
+    { "nccl", NULL, 8, "collectives=nccl collectives.gpus_per_process=8" },
+    { "rccl", NULL, 8, "collectives=rccl" },
+    { NULL, "collectives=plain", 8, "collectives=plain" },
+    { NULL, "collectives.kind=rccl", 8, "collectives.kind=rccl" },
+    { NULL, "collectives.gpus_per_process=4", 8, "collectives.gpus_per_process=4" },
+    { NULL, "cluster.pxn=true", 8, "collectives.gpus_per_process=8 cluster.pxn=true" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    FabCollectiveRequest asked = request ();
+    g_autoptr (FabDiagnostics) problems = fab_diagnostics_new ();
+    g_autoptr (FabEdits) sets = fab_edits_of ((const char *[]){ cases[i].set, NULL });
+
+    asked.library = cases[i].library;
+    asked.gpus_per_node = cases[i].gpus_per_node;
+    asked.sets = sets;
+    g_autoptr (FabCollectiveCase) run = fab_collective_case_new (&asked, *state, problems);
+    g_autofree char *texts = g_strjoinv (" ", (char **) fab_edits_texts (run->edits));
+    assert_string_equal (texts, cases[i].wanted);
+  }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (test_sizes_by_a_factor),    cmocka_unit_test (test_sizes_by_a_step),
-    cmocka_unit_test (test_threads_share_a_node), cmocka_unit_test (test_edits),
-    cmocka_unit_test (test_all_mistakes_at_once), cmocka_unit_test (test_variables),
+    cmocka_unit_test (test_sizes_by_a_factor),
+    cmocka_unit_test (test_sizes_by_a_step),
+    cmocka_unit_test (test_threads_share_a_node),
+    cmocka_unit_test (test_edits),
+    cmocka_unit_test (test_all_mistakes_at_once),
+    cmocka_unit_test (test_variables),
+    cmocka_unit_test (test_ranks),
+    cmocka_unit_test (test_measured_over_other_ranks),
+    cmocka_unit_test (test_limits),
+    cmocka_unit_test (test_processes_are_set),
   };
 
   return cmocka_run_group_tests (tests, setup, teardown);
