@@ -303,20 +303,38 @@ ports_keep_their_numbers (G_GNUC_UNUSED void **state)
     }
 }
 
-/* Ports that are apart are NICs by name, and the first one is the name of the card. */
+/* Ports that are apart are NICs by name, and the first one is the name of the card. What is dead from the start has no
+ * links that could change later, and no traffic. */
 static void
-a_card_is_named_by_its_first_port (G_GNUC_UNUSED void **state)
+faults_that_hit_nothing_are_refused (G_GNUC_UNUSED void **state)
 {
-  g_autofree char *yaml = g_strdup_printf (
-                      "name: t\ncollectives: plain\ncluster: " APART "\n"
-                      "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n%s"
-                      "faults: [{what: port, port: 0, name: node1/nic1, rate: 50%%}]\n",
-                      own),
-                  *problem = play_problem (catalog, yaml);
+  static const struct {
+    const char *cluster, *more, *message;
+  } rows[] = {
+    { APART, "faults: [{what: port, port: 0, name: node1/nic1, rate: 50%}]\n",
+      "node1/nic1 is port 1 of a NIC; name the NIC by its first port, node1/nic0" },
+    { TWO_NICS,
+      "faults: [{what: nic, name: node1/nic0, dead: true}, {what: link, from: node1/nic0, to: switch, rate: 50%,"
+      " at: 1ms}]\n",
+      "no link joins node1/nic0 and switch; from node1/nic0 links lead to nothing" },
+    { TWO_NICS,
+      "faults: [{what: rail, rail: 0, dead: true}]\nbackground: [{kind: bursts, load: 10%, links: node?/nic0}]\n",
+      "no link of this machine is one of 'node?/nic0'" },
+    { SWITCH, "background: [{load: 10%}]\n", "no link of this machine is one of 'uplinks'" },
+    { SWITCH, "circuits: [{links: leaf*, until: 1ms}]\n", "no link of this machine is one of 'leaf*'" },
+  };
 
-  assert_non_null (problem);
-  if (strstr (problem, "node1/nic1 is port 1 of a NIC; name the NIC by its first port, node1/nic0") == NULL)
-    fail_msg ("%s", problem);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *yaml = g_strdup_printf (
+                        "name: t\ncollectives: plain\ncluster: %s\n"
+                        "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n%s%s",
+                        rows[i].cluster, own, rows[i].more),
+                    *problem = play_problem (catalog, yaml);
+
+    assert_non_null (problem);
+    if (strstr (problem, rows[i].message) == NULL)
+      fail_msg ("%s", problem);
+  }
 }
 
 /* A leaf of two planes with uplinks: they are not in the plan where the leaf is dead, and they are where it is slow. */
@@ -426,7 +444,7 @@ main (void)
     cmocka_unit_test (a_gpu_without_wires_is_named),
     cmocka_unit_test (faults_during_the_run_become_spells),
     cmocka_unit_test (ports_keep_their_numbers),
-    cmocka_unit_test (a_card_is_named_by_its_first_port),
+    cmocka_unit_test (faults_that_hit_nothing_are_refused),
     cmocka_unit_test (uplinks_of_a_leaf_are_left_where_its_nics_have_other_ports),
     cmocka_unit_test (bursts_are_planned_link_by_link),
     cmocka_unit_test (transfers_are_planned_between_their_ends),

@@ -85,6 +85,33 @@ symmetric_nodes_are_the_same_inside (G_GNUC_UNUSED void **state)
   }
 }
 
+/* The one link of the second node has another rate, latency or kind than that of the first, or all that is the same. */
+static void
+links_have_one_rate_latency_and_kind (G_GNUC_UNUSED void **state)
+{
+  static const FabLinkClass classes[] = { { .name = "one", .cost = { 1, 1, 1 } },
+                                          { .name = "other", .cost = { 1, 1, 1 } } };
+
+  for (guint differs = 0; differs < 8; differs++) {
+    g_autoptr (FabGraphBuilder) builder = fab_graph_builder_new ();
+    guint part = fab_graph_builder_part (builder, "v", TRUE);
+    FabLinkForm form = { 9, 10, 0, 1 };
+
+    for (guint i = 0; i < 2; i++)
+      fab_graph_builder_class (builder, &classes[i]);
+    for (guint i = 0; i < 4; i++)
+      fab_graph_builder_vertex (builder, FAB_VERTEX_SWITCH, i / 2, part, i % 2);
+    fab_graph_builder_join (builder, 0, 1, &form);
+    form.rate_bytes_per_s += differs & 1;
+    form.latency_ps += differs >> 1 & 1;
+    form.class_index += differs >> 2;
+    fab_graph_builder_join (builder, 2, 3, &form);
+    g_autoptr (FabGraph) graph = fab_graph_builder_freeze (builder);
+    assert_int_equal (fab_symmetry (graph, 0, 2, 2), differs == 0);
+    assert_int_equal (fab_symmetry (graph, 2, 0, 2), differs == 0);
+  }
+}
+
 /* The last vertices of a graph may be a node, and a node that would go beyond them is none. */
 static void
 a_node_ends_with_the_graph (G_GNUC_UNUSED void **state)
@@ -137,6 +164,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (symmetric_nodes_are_the_same_inside),
+    cmocka_unit_test (links_have_one_rate_latency_and_kind),
     cmocka_unit_test (a_node_ends_with_the_graph),
     cmocka_unit_test (a_range_is_all_of_a_node),
     cmocka_unit_test (links_correspond),
