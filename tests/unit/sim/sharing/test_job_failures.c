@@ -135,112 +135,113 @@ play_lone (Lone *self, double work_s)
   }
 }
 
+static const struct {
+  FabMixFailures failures;
+  guint n_spares, n_more;
+  gboolean is_away;
+} cases[] = {
+  { { .stops_per_s = 1e-2, .interval_s = INFINITY, .detection_s = 3, .restart_s = 4, .slowing = 1 },
+    0,
+    0,
+    FALSE },
+  { { .stops_per_s = 4e-3,
+      .planned_per_s = 3e-2,
+      .interval_s = INFINITY,
+      .detection_s = 3,
+      .restart_s = 4,
+      .planned_s = 2,
+      .slowing = 1.25 },
+    0,
+    0,
+    FALSE },
+  { { .stops_per_s = 8e-3,
+      .breaks_per_s = 5e-3,
+      .interval_s = INFINITY,
+      .detection_s = 3,
+      .restart_s = 4,
+      .repair_s = 50,
+      .slowing = 1 },
+    0,
+    0,
+    TRUE },
+  { { .stops_per_s = 8e-3,
+      .breaks_per_s = 5e-3,
+      .planned_per_s = 5e-3,
+      .interval_s = INFINITY,
+      .detection_s = 9,
+      .restart_s = 4,
+      .planned_s = 7,
+      .repair_s = 150,
+      .slowing = 1 },
+    1,
+    0,
+    TRUE },
+  { { .stops_per_s = 8e-3,
+      .breaks_per_s = 6e-3,
+      .planned_per_s = 5e-3,
+      .interval_s = INFINITY,
+      .detection_s = 9,
+      .restart_s = 4,
+      .planned_s = 7,
+      .repair_s = 250,
+      .slowing = 1 },
+    1,
+    2,
+    TRUE },
+  { { .stops_per_s = 8e-3,
+      .breaks_per_s = 6e-3,
+      .interval_s = INFINITY,
+      .detection_s = 9,
+      .restart_s = 4,
+      .slowing = 1 },
+    1,
+    2,
+    FALSE },
+};
+
+static void
+assert_same (const FabMixPlay *play, const Lone *lone, double work_s, double slowing)
+{
+  const FabMixOutcome *outcome = &play->outcomes[0];
+
+  assert_int_equal (outcome->n_failures, lone->n_failures);
+  assert_int_equal (play->n_failures, lone->n_failures);
+  assert_near (outcome->start_s, 0, 0);
+  assert_near (outcome->end_s, lone->now_s, 1e-9);
+  assert_near (outcome->undone_s, lone->undone_s, 1e-9);
+  assert_near (outcome->down_s, lone->stood_s, 1e-9);
+  assert_near (outcome->slowed_s, work_s * (slowing - 1), 1e-9);
+  assert_near (outcome->busy_s, work_s * slowing + lone->undone_s + lone->stood_s, 1e-9);
+  assert_near (play->away_s, lone->away_s, 1e-9);
+  assert_int_equal (play->n_events, lone->n_events);
+}
+
 static void
 a_lone_job_fails_as_by_hand (G_GNUC_UNUSED void **state)
 {
-  static const struct {
-    FabMixFailures failures;
-    guint n_spares, n_more;
-    gboolean has_planned, is_away;
-  } rows[] = {
-    { { .stops_per_s = 1e-2, .interval_s = INFINITY, .detection_s = 3, .restart_s = 4, .slowing = 1 },
-      0,
-      0,
-      FALSE,
-      FALSE },
-    { { .stops_per_s = 4e-3,
-        .planned_per_s = 3e-2,
-        .interval_s = INFINITY,
-        .detection_s = 3,
-        .restart_s = 4,
-        .planned_s = 2,
-        .slowing = 1.25 },
-      0,
-      0,
-      TRUE,
-      FALSE },
-    { { .stops_per_s = 8e-3,
-        .breaks_per_s = 5e-3,
-        .interval_s = INFINITY,
-        .detection_s = 3,
-        .restart_s = 4,
-        .repair_s = 50,
-        .slowing = 1 },
-      0,
-      0,
-      FALSE,
-      TRUE },
-    { { .stops_per_s = 8e-3,
-        .breaks_per_s = 5e-3,
-        .planned_per_s = 5e-3,
-        .interval_s = INFINITY,
-        .detection_s = 9,
-        .restart_s = 4,
-        .planned_s = 7,
-        .repair_s = 150,
-        .slowing = 1 },
-      1,
-      0,
-      TRUE,
-      TRUE },
-    { { .stops_per_s = 8e-3,
-        .breaks_per_s = 6e-3,
-        .planned_per_s = 5e-3,
-        .interval_s = INFINITY,
-        .detection_s = 9,
-        .restart_s = 4,
-        .planned_s = 7,
-        .repair_s = 250,
-        .slowing = 1 },
-      1,
-      2,
-      TRUE,
-      TRUE },
-    { { .stops_per_s = 8e-3,
-        .breaks_per_s = 6e-3,
-        .interval_s = INFINITY,
-        .detection_s = 9,
-        .restart_s = 4,
-        .slowing = 1 },
-      1,
-      2,
-      FALSE,
-      FALSE },
-  };
-
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     double undone_s = 0, away_s = 0;
 
     for (guint64 seed = 1; seed <= 40; seed++) {
-      const FabMixMachine machine = { 2, (const guint[]){ 3, 3 + rows[i].n_more } };
+      const FabMixMachine machine = { 2, (const guint[]){ 3, 3 + cases[i].n_more } };
       const FabMixRules rules = {
-        .placement = FAB_MIX_FIRST, .has_failures = TRUE, .n_spares = rows[i].n_spares, .seed = seed
+        .placement = FAB_MIX_FIRST, .has_failures = TRUE, .n_spares = cases[i].n_spares, .seed = seed
       };
       const FabMixJob job = { .work_s = 300, .n_nodes = 6 };
       FabMixKind kind = quiet;
       Lone lone = {
-        .failures = &rows[i].failures, .seed = seed, .n_spares = rows[i].n_spares, .n_more = rows[i].n_more
+        .failures = &cases[i].failures, .seed = seed, .n_spares = cases[i].n_spares, .n_more = cases[i].n_more
       };
 
-      kind.failures = &rows[i].failures;
+      kind.failures = &cases[i].failures;
       play_lone (&lone, job.work_s);
       g_autoptr (FabMixPlay) play = fab_mix_play (&machine, &kind, &job, 1, &rules, NULL);
-      const FabMixOutcome *outcome = &play->outcomes[0];
-      assert_int_equal (outcome->n_failures, lone.n_failures);
-      assert_int_equal (play->n_failures, lone.n_failures);
-      assert_near (outcome->start_s, 0, 0);
-      assert_near (outcome->end_s, lone.now_s, 1e-9);
-      assert_near (outcome->undone_s, lone.undone_s, 1e-9);
-      assert_near (outcome->down_s, lone.stood_s, 1e-9);
-      assert_near (outcome->slowed_s, 300 * (rows[i].failures.slowing - 1), 1e-9);
-      assert_near (outcome->busy_s, 300 * rows[i].failures.slowing + lone.undone_s + lone.stood_s, 1e-9);
-      assert_near (play->away_s, lone.away_s, 1e-9);
-      assert_int_equal (play->n_events, lone.n_events);
+      assert_same (play, &lone, job.work_s, cases[i].failures.slowing);
       undone_s += lone.undone_s;
       away_s += lone.away_s;
     }
     assert_true (undone_s > 0);
-    assert_int_equal (away_s > 0, rows[i].is_away);
+    assert_int_equal (away_s > 0, cases[i].is_away);
   }
 }
 
