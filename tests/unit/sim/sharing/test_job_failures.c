@@ -245,11 +245,40 @@ a_lone_job_fails_as_by_hand (G_GNUC_UNUSED void **state)
   }
 }
 
+/* The first free nodes are those of the first group until one of them breaks: then that group has one less, and the job
+ * has a part in the other one, until none is left there. */
+static void
+a_broken_node_is_given_to_nobody (G_GNUC_UNUSED void **state)
+{
+  static const FabMixFailures failures = {
+    .stops_per_s = 1e-2, .breaks_per_s = 1e-2, .interval_s = INFINITY, .repair_s = 1e6, .slowing = 1
+  };
+  const FabMixMachine machine = { 2, (const guint[]){ 3, 3 } };
+  const FabMixJob job = { .work_s = 100, .n_nodes = 3 };
+  FabMixKind kind = quiet;
+  guint n_seen[4] = { 0 };
+
+  kind.failures = &failures;
+  for (guint64 seed = 1; seed <= 60; seed++) {
+    const FabMixRules rules = { .placement = FAB_MIX_FIRST, .has_failures = TRUE, .seed = seed };
+    g_autoptr (FabMixPlay) play = fab_mix_play (&machine, &kind, &job, 1, &rules, NULL);
+    guint n_failures = play->outcomes[0].n_failures;
+
+    if (n_failures < G_N_ELEMENTS (n_seen)) {
+      assert_int_equal (play->outcomes[0].n_groups, n_failures == 1 || n_failures == 2 ? 2 : 1);
+      n_seen[n_failures]++;
+    }
+  }
+  for (guint n = 0; n < G_N_ELEMENTS (n_seen); n++)
+    assert_true (n_seen[n] > 0);
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_lone_job_fails_as_by_hand),
+    cmocka_unit_test (a_broken_node_is_given_to_nobody),
   };
 
   return cmocka_run_group_tests_name ("job_failures", tests, NULL, NULL);
