@@ -458,6 +458,30 @@ test_full (G_GNUC_UNUSED void **state)
     }
 }
 
+/* A value of several nodes is put whole or not at all: the key and what stands for its value are 2, the mapping 1, its
+ * keys 2, and the number, the list and its item 3. */
+static void
+test_full_within_a_value (G_GNUC_UNUSED void **state)
+{
+  for (guint n_left = 0; n_left <= 9; n_left++) {
+    g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+    g_autoptr (FabYamlDoc) doc = parse ("a: 1\n", diagnostics);
+    g_autoptr (FabValue) value = fab_value_mapping ();
+    FabValue *list = fab_value_list ();
+
+    fab_value_append (list, fab_value_count (2));
+    fab_value_put (value, "x", fab_value_count (1));
+    fab_value_put (value, "l", list);
+    doc->n_inherited = FAB_YAML_MAX_NODES - doc->nodes->len - n_left;
+    assert_int_equal (fab_yaml_doc_put (doc, "o", "m", value, diagnostics), n_left >= 8);
+    assert_int_equal (fab_diagnostics_count (diagnostics), n_left < 8);
+    g_autofree char *text = fab_yaml_node_text (fab_yaml_doc_root (doc));
+    assert_string_equal (text, n_left >= 8   ? "a: 1\nm:\n  x: 1\n  l:\n    - 2\n"
+                               : n_left >= 2 ? "a: 1\nm: \"~\"\n"
+                                             : "a: 1\n");
+  }
+}
+
 /* A document that is full points at the key for which there is no room, or at the beginning of what cannot be taken. */
 static void
 test_where_it_is_full (G_GNUC_UNUSED void **state)
@@ -517,6 +541,7 @@ main (void)
     cmocka_unit_test (test_protected),
     cmocka_unit_test (test_depth),
     cmocka_unit_test (test_full),
+    cmocka_unit_test (test_full_within_a_value),
     cmocka_unit_test (test_where_it_is_full),
   };
 
