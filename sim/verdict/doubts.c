@@ -418,7 +418,7 @@ find_victim (const Doubting *self, FabLinkId full, FabLinkId *shared)
   const guint *flows = flows_on (self, full, &n);
 
   for (guint i = 0; i < n; i++)
-    held[flows[i]] = 1;
+    held[flows[i]] = TRUE;
   for (guint i = 0; i < n; i++) {
     const FabFootprint *footprint = g_array_index (self->flows, Flow, flows[i]).footprint;
 
