@@ -41,6 +41,9 @@ groups_keep_the_experts_of_a_token_together (G_GNUC_UNUSED void **state)
    * 96/128 x ... x 89/121 = 0.092747. */
   assert_near (parts (256, 8, 8, 4, 8), 8 * 0.5 * (1 - 0.092747), 1e-5);
   assert_near (parts (256, 8, 8, 8, 8), parts (256, 8, 0, 0, 8), 1e-12);
+  /* One group for a token is one part; groups that do not count are none. */
+  assert_near (parts (8, 2, 4, 1, 4), 1, 1e-12);
+  assert_near (parts (8, 2, 4, 0, 4), 4 * (1 - 30.0 / 56), 1e-12);
 }
 
 static void
@@ -122,6 +125,32 @@ a_token_crosses_to_a_node_once (G_GNUC_UNUSED void **state)
     /* 0.39 of a second at half of a NIC's rate; kernels are faster: 1e6 x 1857 ns / 2 = 0.93 ms. */
     assert_near (fab_ps_to_seconds (fab_collective_plan_idle_ps (&plan)),
                  tokens * 1000 * nodes / 2 / 0.5e9 + 10e-6 + 8e-6 + 1e-6 + 5e-6, 1e-9);
+    fab_library_destroy (library);
+  }
+}
+
+/* Of three nodes each sends to both others what a third of the tokens' copies is; none of two of nine experts is one of a
+ * node's three in 6/9 x 5/8 = 30/72 of all cases. */
+static void
+a_node_sends_to_each_other_node (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = rig_new (&(RigSpec){ .n_nodes = 3,
+                                             .gpus_per_node = 1,
+                                             .nics_per_node = 1,
+                                             .gpu_bytes_per_s = 1000000000000,
+                                             .nic_bytes_per_s = 1000000000 });
+  FabGeneration generation = { .tokens = { slow_cost, slow_cost } };
+  FabTokenExchange exchange = { .routing = { 9, 2, 0, 0 }, .token_bytes = 1000, .n_sms = 4 };
+  FabGroup group = rig_group (rig);
+  FabCollectivePlan plan;
+
+  rig->cluster.generation = &generation;
+  for (guint i = 0; i < 2; i++) {
+    exchange.is_combine = i == 1;
+    FabLibrary *library = fab_token_exchange_new (&exchange);
+
+    assert_true (fab_library_plan (library, &group, FAB_OP_ALL_TO_ALL, 2000000000, &plan, NULL));
+    assert_near (most_on_links (rig, &plan, FAB_VERTEX_NIC), 1e6 * 1000 * 3 * (1 - 30.0 / 72) * 2 / 3, 1e-9);
     fab_library_destroy (library);
   }
 }
@@ -417,6 +446,7 @@ main (void)
     cmocka_unit_test (scales_go_with_fp8),
     cmocka_unit_test (multiprocessors_copy_a_token_for_each_rank),
     cmocka_unit_test (a_token_crosses_to_a_node_once),
+    cmocka_unit_test (a_node_sends_to_each_other_node),
     cmocka_unit_test (low_latency_sends_a_message_for_each_expert),
     cmocka_unit_test (tokens_go_by_ranks_of_the_same_number),
     cmocka_unit_test (tokens_go_to_all_ranks_of_a_node),
