@@ -42,6 +42,7 @@ a_longer_memory_wants_more_intervals (G_GNUC_UNUSED void **state)
     assert_int_equal (period.period_ps, interval_ps);
     fab_steady_period_clear (&period);
     assert_false (fab_steady_period_is_steady (&period));
+    assert_int_equal (period.n_items, 0);
   }
 }
 

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_folded_plays.c - for which collectives that are under way schedules are folded, and how many lanes are played.
+ *
+ * Eight GPUs are on one switch. Collectives are rings over all of them, of which one lane stands for eight as long as
+ * nothing else is on its links, and streams.
+ */
+#include "tests/support/test.h"
+
+#include "sim/shortcut/space/folded_plays.h"
+#include "tests/support/rig.h"
+
+enum { N = 8, MOST_COLLECTIVES = 4 };
+
+/* A job of collectives on streams of their own, which may all be under way at once, or one after another on one. */
+typedef struct {
+  Rig *rig;
+  RigNet net;
+  FabDag *dag;
+  FabCollectivePlan plans[MOST_COLLECTIVES];
+  guint n_plans;
+  FabLanesCount lanes;
+  FabFoldedPlays *plays;
+} Job;
+
+typedef struct {
+  const FabNetOps *ops;
+  gboolean is_one_after_another, has_company;
+} Form;
+
+static void
+do_nothing (G_GNUC_UNUSED gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+}
+
+static void
+job_init (Job *self, const Form *form, const FabOp *ops, guint n)
+{
+  g_autoptr (FabDagBuilder) builder = fab_dag_builder_new ();
+  guint stream = 0;
+
+  *self = (Job){ .rig = rig_new_flat (N), .n_plans = n };
+  self->net = rig_net (self->rig, form->ops);
+  for (guint i = 0; i < n; i++) {
+    guint rank_class = fab_dag_builder_class (builder, "all", i, 1);
+
+    self->plans[i] = rig_plan (self->rig, ops[i], 1000 * (i + 1));
+    if (i == 0 || !form->is_one_after_another)
+      stream = fab_dag_builder_stream (builder, rank_class, "comm");
+    fab_dag_builder_join (builder, stream,
+                          fab_dag_builder_collective (builder, &self->plans[i], FAB_DIMENSION_OTHER,
+                                                      g_strdup ("c")));
+  }
+  self->dag = fab_dag_builder_freeze (builder);
+  self->plays = fab_folded_plays_new (
+      &(FabFoldedPlaysEnv){ .job = { .net = self->net.net, .dag = self->dag, .is_alone = !form->has_company },
+                            .lanes = &self->lanes });
+}
+
+static void
+job_clear (Job *self)
+{
+  fab_folded_plays_free (self->plays);
+  fab_dag_free (self->dag);
+  rig_net_clear (&self->net);
+  rig_free (self->rig);
+}
+
+static FabEpisodeInput
+input_of (Job *self, const FabCollectivePlan *plan)
+{
+  return fab_folded_plays_input (self->plays, &(FabJobCollective){ .plan = plan });
+}
+
+static guint
+extend (Job *self, guint version, guint plan)
+{
+  const FabEpisodeInput input = input_of (self, &self->plans[plan]);
+
+  return input.extend (input.owner, version, input.plan);
+}
+
+/* Returns how many lanes are played of a collective; 0: it is a stream. */
+static guint
+count_lanes (Job *self, guint plan, guint version)
+{
+  const FabEpisodeInput input = input_of (self, &self->plans[plan]);
+  const FabLanesCount before = self->lanes;
+  g_autoptr (FabPlay) play = input.play (input.owner, self->net.net, &input, version,
+                                         (FabDone){ do_nothing, self, 0 });
+  guint n_lanes = (guint) (self->lanes.n_lanes - before.n_lanes);
+
+  assert_int_equal (play != NULL, n_lanes > 0);
+  if (play != NULL)
+    assert_int_equal (n_lanes + self->lanes.n_alike - before.n_alike, N);
+  return n_lanes;
+}
+
+static const FabOp rings[] = { FAB_OP_ALL_REDUCE, FAB_OP_ALL_GATHER, FAB_OP_REDUCE_SCATTER };
+
+/* Lanes are folded on a network that treats equal lines equally, of a job that is alone. */
+static void
+jobs_that_are_alone_are_folded (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    Form form;
+    guint n_lanes;
+  } rows[] = { { { &fab_net_step, FALSE, FALSE }, 1 },
+               { { &fab_net_step, FALSE, TRUE }, N },
+               { { &fab_net_step, TRUE, FALSE }, 1 },
+               { { &fab_net_fluid, FALSE, FALSE }, 0 } };
+
+  for (guint r = 0; r < G_N_ELEMENTS (rows); r++) {
+    Job job;
+    job_init (&job, &rows[r].form, rings, G_N_ELEMENTS (rings));
+
+    for (guint i = 0; i < 2 * G_N_ELEMENTS (rings); i++)
+      assert_int_equal (count_lanes (&job, i % 3, i < 3 ? FAB_FOLDED_FOR_ALL : FAB_FOLDED_FOR_NONE),
+                        rows[r].n_lanes);
+    if (rows[r].form.has_company)
+      assert_int_equal (extend (&job, FAB_FOLDED_FOR_NONE, 0), FAB_FOLDED_FOR_ALL);
+    job_clear (&job);
+  }
+}
+
+/* Each set of kinds that is smaller than all that may meet is a version, in whichever order they begin. */
+static void
+each_set_of_kinds_is_a_version (G_GNUC_UNUSED void **state)
+{
+  const Form form = { .ops = &fab_net_step };
+  Job job;
+  job_init (&job, &form, rings, 3);
+
+  assert_int_equal (extend (&job, FAB_FOLDED_FOR_NONE, 0), 1);
+  assert_int_equal (extend (&job, 1, 0), 1);
+  assert_int_equal (extend (&job, FAB_FOLDED_FOR_NONE, 2), 2);
+  assert_int_equal (extend (&job, 1, 2), 3);
+  assert_int_equal (extend (&job, 2, 0), 3);
+  assert_int_equal (extend (&job, 3, 0), 3);
+  assert_int_equal (extend (&job, 3, 2), 3);
+  assert_int_equal (extend (&job, 3, 1), FAB_FOLDED_FOR_ALL);
+  assert_int_equal (extend (&job, FAB_FOLDED_FOR_NONE, 0), 1);
+  assert_int_equal (extend (&job, FAB_FOLDED_FOR_NONE, 1), 4);
+  assert_int_equal (extend (&job, FAB_FOLDED_FOR_ALL, 1), FAB_FOLDED_FOR_ALL);
+  for (guint version = 1; version <= 4; version++)
+    assert_int_equal (count_lanes (&job, version == 4 ? 1 : version == 2 ? 2 : 0, version), 1);
+  assert_int_equal (count_lanes (&job, 2, 3), 1);
+  job_clear (&job);
+}
+
+/* Kinds that follow one another never meet: each is a whole part. */
+static void
+kinds_that_never_meet_have_no_versions (G_GNUC_UNUSED void **state)
+{
+  const Form form = { .ops = &fab_net_step, .is_one_after_another = TRUE };
+  Job job;
+  job_init (&job, &form, rings, 3);
+
+  for (guint i = 0; i < 3; i++)
+    assert_int_equal (extend (&job, FAB_FOLDED_FOR_NONE, i), FAB_FOLDED_FOR_ALL);
+  job_clear (&job);
+}
+
+/* A broadcast tells the lanes of its root apart, and those of a ring that may meet it; alone the ring is folded. */
+static void
+a_version_folds_further_than_all (G_GNUC_UNUSED void **state)
+{
+  const FabOp ops[] = { FAB_OP_ALL_REDUCE, FAB_OP_BROADCAST };
+  const Form form = { .ops = &fab_net_step };
+  Job job;
+  job_init (&job, &form, ops, 2);
+
+  assert_int_equal (extend (&job, FAB_FOLDED_FOR_NONE, 0), 1);
+  assert_true (count_lanes (&job, 0, FAB_FOLDED_FOR_ALL) > 1);
+  assert_int_equal (count_lanes (&job, 0, 1), 1);
+  job_clear (&job);
+}
+
+/* A stream is a kind like others, and what has no bytes is none. */
+static void
+streams_are_kinds_too (G_GNUC_UNUSED void **state)
+{
+  const Form form = { .ops = &fab_net_step };
+  Job job;
+  job_init (&job, &form, rings, 3);
+  job.dag->collectives[1].plan.steps.make = NULL;
+  job.dag->collectives[2].plan.bytes = 0;
+  for (guint i = 0; i < 3; i++)
+    job.plans[i] = job.dag->collectives[i].plan;
+
+  assert_int_equal (extend (&job, FAB_FOLDED_FOR_NONE, 2), FAB_FOLDED_FOR_NONE);
+  assert_int_equal (extend (&job, FAB_FOLDED_FOR_NONE, 0), 1);
+  assert_int_equal (extend (&job, 1, 2), 1);
+  assert_int_equal (extend (&job, FAB_FOLDED_FOR_NONE, 1), 2);
+  assert_int_equal (extend (&job, 1, 1), FAB_FOLDED_FOR_ALL);
+  assert_int_equal (extend (&job, 2, 0), FAB_FOLDED_FOR_ALL);
+  assert_int_equal (count_lanes (&job, 1, 2), 0);
+  assert_int_equal (count_lanes (&job, 0, 1), 1);
+  job_clear (&job);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (jobs_that_are_alone_are_folded),
+    cmocka_unit_test (each_set_of_kinds_is_a_version),
+    cmocka_unit_test (kinds_that_never_meet_have_no_versions),
+    cmocka_unit_test (a_version_folds_further_than_all),
+    cmocka_unit_test (streams_are_kinds_too),
+  };
+
+  return cmocka_run_group_tests_name ("folded_plays", tests, NULL, NULL);
+}
