@@ -125,6 +125,41 @@ three_episodes_may_become_one (G_GNUC_UNUSED void **state)
     assert_near (loads[link].payload_bytes, 2 * (200 + 10 * link), 1e-12);
 }
 
+/* Two that are apart become one, and another collective joins it. One of 64 collectives is remembered, one of more is
+ * played each time. Each is played when it begins and once more when the two become one. A large one leaves the tree
+ * when they do, or with the next collective, and then all of it is played again. */
+static void
+what_becomes_large_is_played_each_time (G_GNUC_UNUSED void **state)
+{
+  const guint n_played[] = { 63 + 63 + 1, 64 + 64 + 65, 65 + 65 + 1 };
+
+  for (guint n = 64; n <= 66; n++) {
+    g_autoptr (Scene) scene = scene_apart ();
+    const FabCollectivePlan *a = plan (scene, 10000, 0, 1), *b = plan (scene, 10000, 1, 1),
+                            *both = plan (scene, 10000, 0, 2);
+    gint n_streams[2];
+
+    for (guint i = 0; i < 2; i++) {
+      FabTimePs begin_ps = 100000 * (FabTimePs) i;
+
+      for (guint k = 0; k < n - 2; k++)
+        begin_at (scene, begin_ps + k, "a", a);
+      begin_at (scene, begin_ps + 100, "b", b);
+      begin_at (scene, begin_ps + 200, "c", both);
+      fab_engine_run (scene->engine);
+      n_streams[i] = scene->nets.n_streams;
+    }
+    assert_int_equal (n_streams[0], n_played[n - 64]);
+    assert_int_equal (n_streams[1] > n_streams[0], n > 64);
+    assert_int_equal (fab_episodes_count (scene->episodes).n_joins, 2);
+    assert_int_equal (fab_episodes_count (scene->episodes).n_remembered, n <= 64);
+    g_autofree FabLinkLoad *loads = g_new (FabLinkLoad, fab_graph_n_links (scene->rig->graph) + 1);
+    fab_meter_take (fab_episodes_meter (scene->episodes), loads);
+    assert_near (loads[0].payload_bytes, 2 * 10000.0 * (n - 1), 1e-12);
+    assert_near (loads[1].payload_bytes, 2 * 10000.0 * 2, 1e-12);
+  }
+}
+
 /* --- what does not end --- */
 
 /* Buffers wait for each other: the network is still, and says where. Another one that is known goes on until then. */
@@ -537,6 +572,7 @@ main (void)
     cmocka_unit_test (ends_come_before_events_of_the_jobs),
     cmocka_unit_test (an_end_that_was_not_told_is_told_later),
     cmocka_unit_test (three_episodes_may_become_one),
+    cmocka_unit_test (what_becomes_large_is_played_each_time),
     cmocka_unit_test (a_network_that_jams_is_still),
     cmocka_unit_test (what_was_played_ahead_is_not_still),
     cmocka_unit_test (a_network_without_buffers_has_no_jam),
