@@ -6,6 +6,7 @@
  */
 #include "tests/support/test.h"
 
+#include "sim/collective/play/play_parts.h"
 #include "sim/shortcut/space/folded_plays.h"
 #include "tests/support/rig.h"
 
@@ -19,12 +20,15 @@ typedef struct {
   FabCollectivePlan plans[MOST_COLLECTIVES];
   guint n_plans;
   FabLanesCount lanes;
+  guint64 n_messages; /* of the collective that was begun last */
   FabFoldedPlays *plays;
 } Job;
 
 typedef struct {
   const FabNetOps *ops;
   gboolean is_one_after_another, has_company;
+  const char *algorithm;            /* NULL: rings */
+  guint n_chunks[MOST_COLLECTIVES]; /* 0: as many as the library says */
 } Form;
 
 static void
@@ -38,12 +42,18 @@ job_init (Job *self, const Form *form, const FabOp *ops, guint n)
   g_autoptr (FabDagBuilder) builder = fab_dag_builder_new ();
   guint stream = 0;
 
-  *self = (Job){ .rig = rig_new_flat (N), .n_plans = n };
+  *self = (Job){
+    .rig = rig_new (&(RigSpec){
+        .n_nodes = 1, .gpus_per_node = N, .gpu_bytes_per_s = FAB_PS_PER_S, .algorithm = form->algorithm }),
+    .n_plans = n
+  };
   self->net = rig_net (self->rig, form->ops);
   for (guint i = 0; i < n; i++) {
     guint rank_class = fab_dag_builder_class (builder, "all", i, 1);
 
     self->plans[i] = rig_plan (self->rig, ops[i], 1000 * (i + 1));
+    if (form->n_chunks[i] > 0)
+      self->plans[i].steps.n_chunks = form->n_chunks[i];
     if (i == 0 || !form->is_one_after_another)
       stream = fab_dag_builder_stream (builder, rank_class, "comm");
     fab_dag_builder_join (builder, stream,
@@ -91,6 +101,8 @@ count_lanes (Job *self, guint plan, guint version)
 
   assert_int_equal (play != NULL, n_lanes > 0);
   if (play != NULL)
+    self->n_messages = play->schedule->n_messages;
+  if (play != NULL && n_lanes < N)
     assert_int_equal (n_lanes + self->lanes.n_alike - before.n_alike, N);
   return n_lanes;
 }
@@ -104,10 +116,10 @@ jobs_that_are_alone_are_folded (G_GNUC_UNUSED void **state)
   static const struct {
     Form form;
     guint n_lanes;
-  } rows[] = { { { &fab_net_step, FALSE, FALSE }, 1 },
-               { { &fab_net_step, FALSE, TRUE }, N },
-               { { &fab_net_step, TRUE, FALSE }, 1 },
-               { { &fab_net_fluid, FALSE, FALSE }, 0 } };
+  } rows[] = { { { .ops = &fab_net_step }, 1 },
+               { { .ops = &fab_net_step, .has_company = TRUE }, N },
+               { { .ops = &fab_net_step, .is_one_after_another = TRUE }, 1 },
+               { { .ops = &fab_net_fluid }, 0 } };
 
   for (guint r = 0; r < G_N_ELEMENTS (rows); r++) {
     Job job;
@@ -198,6 +210,54 @@ streams_are_kinds_too (G_GNUC_UNUSED void **state)
   job_clear (&job);
 }
 
+/* A pipeline whose bytes are cut in two ways is one kind, and each has its own messages. */
+static void
+a_pipeline_is_one_kind_however_it_is_cut (G_GNUC_UNUSED void **state)
+{
+  const FabOp ops[] = { FAB_OP_ALL_REDUCE, FAB_OP_ALL_REDUCE, FAB_OP_BROADCAST };
+  const Form form = { .ops = &fab_net_step, .algorithm = "tree", .n_chunks = { 4, 8, 4 } };
+  const guint n_lanes = 2 * (N - 1);
+  Job job;
+  job_init (&job, &form, ops, 3);
+
+  assert_int_equal (extend (&job, FAB_FOLDED_FOR_NONE, 0), 1);
+  assert_int_equal (extend (&job, FAB_FOLDED_FOR_NONE, 1), 1);
+  assert_int_equal (extend (&job, FAB_FOLDED_FOR_NONE, 2), 2);
+  for (guint version = 0; version < 2; version++)
+    for (guint i = 0; i < 2; i++) {
+      assert_int_equal (count_lanes (&job, i, version), n_lanes);
+      assert_int_equal (job.n_messages, n_lanes * form.n_chunks[i]);
+    }
+  job_clear (&job);
+}
+
+/* At packet a rotation turns lanes into each other for each set of kinds, also for all of them, but not beside streams;
+ * what no set is told of is played whole. */
+static void
+rotations_are_of_the_kinds_under_way (G_GNUC_UNUSED void **state)
+{
+  const Form form = { .ops = &fab_net_packet };
+  Job job;
+  job_init (&job, &form, rings, 3);
+
+  assert_int_equal (extend (&job, FAB_FOLDED_FOR_NONE, 0), 1);
+  assert_int_equal (extend (&job, 1, 1), 2);
+  assert_int_equal (extend (&job, 2, 2), 3);
+  assert_int_equal (extend (&job, FAB_FOLDED_FOR_NONE, 0), 1);
+  assert_int_equal (count_lanes (&job, 0, FAB_FOLDED_FOR_ALL), N);
+  for (guint version = 1; version <= 3; version++)
+    assert_int_equal (count_lanes (&job, version - 1, version), 1);
+  job_clear (&job);
+  job_init (&job, &form, rings, 2);
+  job.dag->collectives[1].plan.steps.make = NULL;
+  job.plans[1] = job.dag->collectives[1].plan;
+  assert_int_equal (extend (&job, FAB_FOLDED_FOR_NONE, 0), 1);
+  assert_int_equal (extend (&job, 1, 1), FAB_FOLDED_FOR_ALL);
+  assert_int_equal (extend (&job, 1, 1), FAB_FOLDED_FOR_ALL);
+  assert_int_equal (extend (&job, FAB_FOLDED_FOR_NONE, 1), FAB_FOLDED_FOR_ALL);
+  job_clear (&job);
+}
+
 int
 main (void)
 {
@@ -207,6 +267,8 @@ main (void)
     cmocka_unit_test (kinds_that_never_meet_have_no_versions),
     cmocka_unit_test (a_version_folds_further_than_all),
     cmocka_unit_test (streams_are_kinds_too),
+    cmocka_unit_test (a_pipeline_is_one_kind_however_it_is_cut),
+    cmocka_unit_test (rotations_are_of_the_kinds_under_way),
   };
 
   return cmocka_run_group_tests_name ("folded_plays", tests, NULL, NULL);
