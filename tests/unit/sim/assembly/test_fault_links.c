@@ -20,7 +20,13 @@ static const char own[] =
     "    accelerator: a100-sxm4-80gb\n"
     "    nic: port\n"
     "    parts: [{name: gpu, kind: accelerator}, {name: plx, kind: switch}, {name: nic, kind: nic, count: 2}]\n"
-    "    wires: [{from: gpu, to: plx, link: wire}, {from: nic, to: plx, link: wire}]\n";
+    "    wires: &wires [{from: gpu, to: plx, link: wire}, {from: nic, to: plx, link: wire}]\n"
+    "  - name: boards\n"
+    "    accelerator: a100-sxm4-80gb\n"
+    "    nic: port\n"
+    "    rails: 1\n"
+    "    parts: [{name: gpu, kind: accelerator}, {name: plx, kind: switch}, {name: nic, kind: nic, count: 2}]\n"
+    "    wires: *wires\n";
 
 /* Two nodes of one NIC, each on a leaf, and two spines; the same with one switch; two NICs each on one switch; two
  * ports of each NIC in two planes, used together or apart; and two switches with two links between them. */
@@ -107,6 +113,9 @@ faults_from_the_start_change_the_graph (G_GNUC_UNUSED void **state)
     { TWO_NICS, "faults: [{what: nic, name: node1/nic0, rate: 50%}]\n", "1/nic0>switch=50 switch>1/nic0=50" },
     { TWO_NICS, "faults: [{what: rail, rail: 1, rate: 50%}]\n",
       "0/nic1>switch=50 1/nic1>switch=50 switch>0/nic1=50 switch>1/nic1=50" },
+    { "{node: boards, nodes: 2, fabric: switch}", "faults: [{what: rail, rail: 0, rate: 50%}]\n",
+      "0/nic0>switch=50 0/nic1>switch=50 1/nic0>switch=50 1/nic1>switch=50 "
+      "switch>0/nic0=50 switch>0/nic1=50 switch>1/nic0=50 switch>1/nic1=50" },
     { TWO_NICS, "faults: [{what: link, from: node0/plx, to: node0/nic1, rate: 25%, latency: 7ns}]\n",
       "0/plx>0/nic1=25+7 0/nic1>0/plx=25+7" },
     { TWO_NICS,

@@ -201,6 +201,34 @@ accelerators_that_are_joined_have_no_ports (G_GNUC_UNUSED void **state)
   fab_router_destroy (router);
 }
 
+/* Of three ports of the receiver the first is in another plane, and the other two are on the sender's switch: what
+ * comes from its only port goes on by the next one. Entropies choose nothing there, nor inside of a node. */
+static void
+the_next_port_that_can_be_reached_is_taken (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabGraph) graph = graph_of (
+      "-ss0na1n",
+      (GraphJoin[]){ { 2, 0, 9, 1 }, { 2, 3, 9, 1 }, { 4, 1, 9, 1 }, { 4, 0, 9, 1 }, { 4, 0, 9, 1 }, { 0 } });
+  g_autoptr (Params) params = params_new (&fab_route_spray.info, "{hashed: true}");
+  FabRouter *router = fab_port_router_new (fab_route_spray.create (graph, params->params, 1), graph,
+                                           FAB_PORTS_MERGED, 1);
+  FabPath path = { 0 }, inside = { 0 };
+  FabLinkId first;
+
+  assert_int_equal (fab_nic_ports (graph, 4, &first), 3);
+  assert_true (fab_router_append (router, 2, 4, 0, &path));
+  assert_int_equal (path.n, 2);
+  assert_int_equal (path.links[1], fab_graph_link (graph, first + 1)->reverse);
+  for (guint64 entropy = 0; entropy < 4; entropy++) {
+    path.n = inside.n = 0;
+    assert_true (router->ops->hashed (router, 2, 4, 0, entropy, &path));
+    assert_int_equal (path.links[1], fab_graph_link (graph, first + 1)->reverse);
+    assert_true (router->ops->hashed (router, 3, 2, 0, entropy, &inside));
+    assert_int_equal (inside.n, 1);
+  }
+  fab_router_destroy (router);
+}
+
 /* NICs of one port each are the other router's, whose hash picks the same path for a flow with and without it. */
 static void
 nics_of_one_port_are_the_other_routers (G_GNUC_UNUSED void **state)
@@ -258,8 +286,8 @@ ports_can_do_what_the_other_router_can (G_GNUC_UNUSED void **state)
     }
 }
 
-/* The way of a bond is a shortest one: from switch 0 one link to NIC 5, and from switch 3 two. The only one is taken
- * whatever the flow is. Where both ports are as near, flows take either, those of one number
+/* The way of a bond is a shortest one: from switch 0 one link to NIC 5, and from switch 3 two. The only one is taken by
+ * all flows. Where both ports are as near, flows take either, those of one number
  * between other NICs too. */
 static void
 a_bond_takes_one_of_the_nearest_ports (G_GNUC_UNUSED void **state)
@@ -362,6 +390,7 @@ main (void)
     cmocka_unit_test (merged_ports_that_have_a_way_share_the_bytes),
     cmocka_unit_test (switches_of_accelerators_have_no_ports),
     cmocka_unit_test (accelerators_that_are_joined_have_no_ports),
+    cmocka_unit_test (the_next_port_that_can_be_reached_is_taken),
     cmocka_unit_test (nics_of_one_port_are_the_other_routers),
     cmocka_unit_test (ports_can_do_what_the_other_router_can),
     cmocka_unit_test (a_bond_takes_one_of_the_nearest_ports),
