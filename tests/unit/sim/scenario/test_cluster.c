@@ -270,6 +270,8 @@ a_design_is_laid_under_the_cluster (G_GNUC_UNUSED void **state)
     { "cluster: {design: d, nic_ports: 1, node: domain}\n", { "nic_ports", "1", "node", "domain" } },
     { "cluster: {design: d, fabric: {oversubscription: 2}}\n",
       { "fabric.kind", "leaf_spine", "fabric.nodes_per_leaf", "3", "fabric.oversubscription", "2" } },
+    { "cluster: {design: d, fabric: {kind: leaf_spine, oversubscription: 2}}\n",
+      { "fabric.nodes_per_leaf", "3", "fabric.oversubscription", "2" } },
     { "cluster: {design: d, fabric: {kind: leaf_spine, nodes_per_leaf: 1}}\n",
       { "fabric.nodes_per_leaf", "1" } },
     { "cluster: {design: d, nodes: 1e1}\n", { "nodes", "10", "scalable_units", "4", "places", "12" } },
@@ -281,6 +283,18 @@ a_design_is_laid_under_the_cluster (G_GNUC_UNUSED void **state)
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     assert_keys (rows[i].cluster, rows[i].keys);
+}
+
+/* Of a fabric only the keys that the design writes are laid; the others stay at their defaults. */
+static void
+a_design_lays_what_it_writes (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabScenario) scenario = parse ("cluster: {design: d}\n", NULL);
+  const FabModelChoice *fabric = &fab_scenario_spec (scenario)->cluster.fabric;
+  g_autoptr (FabValue) written = fab_scenario_written (scenario, fabric->info->params, fabric->params, NULL);
+  g_autofree char *text = fab_value_write (written);
+
+  assert_string_equal (text, "{nodes_per_leaf: 3}");
 }
 
 /* What a design of the scenario itself lacks is told, and nothing of it is laid. */
@@ -466,6 +480,7 @@ main (void)
     cmocka_unit_test (clusters_are_refused_for_one_thing_at_a_time),
     cmocka_unit_test (faults_and_neighbours_are_refused_for_one_thing_at_a_time),
     cmocka_unit_test (a_design_is_laid_under_the_cluster),
+    cmocka_unit_test (a_design_lays_what_it_writes),
     cmocka_unit_test (a_design_that_is_not_whole_is_told),
     cmocka_unit_test (nodes_of_a_cloud_are_scattered),
     cmocka_unit_test (the_usual_route_is_that_of_the_technology),

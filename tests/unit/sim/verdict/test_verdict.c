@@ -636,6 +636,8 @@ codes_are_read_back (G_GNUC_UNUSED void **state)
     gboolean is_wait = code >= FAB_FINDING_WAITS_FOR_COMPUTE;
     assert_true ((fab_verdict_waits_for (back) != NULL) == is_wait);
   }
+  g_autoptr (FabVerdict) one = fab_verdict_of_codes ("choice");
+  assert_int_equal (fab_verdict_n (one), 1);
   assert_null (fab_verdict_of_codes (NULL));
 }
 
