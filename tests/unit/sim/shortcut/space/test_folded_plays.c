@@ -20,6 +20,7 @@ typedef struct {
   FabCollectivePlan plans[MOST_COLLECTIVES];
   guint n_plans;
   FabLanesCount lanes;
+  FabTimePs end_ps;
   guint64 n_messages; /* of the collective that was begun last */
   FabFoldedPlays *plays;
 } Job;
@@ -258,6 +259,38 @@ rotations_are_of_the_kinds_under_way (G_GNUC_UNUSED void **state)
   job_clear (&job);
 }
 
+static void
+note_end (gpointer owner, guint64 arg)
+{
+  Job *self = owner;
+
+  self->end_ps = fab_engine_now (self->net.engine) + (FabTimePs) arg;
+}
+
+/* Who begins a collective is told its end, which is the same where one lane stands for all. */
+static void
+the_end_is_told_and_is_that_of_all_lanes (G_GNUC_UNUSED void **state)
+{
+  FabTimePs ends_ps[2];
+
+  for (guint has_company = 0; has_company < 2; has_company++) {
+    const Form form = { .ops = &fab_net_step, .has_company = has_company > 0 };
+    Job job;
+    job_init (&job, &form, rings, 3);
+
+    const FabEpisodeInput input = input_of (&job, &job.plans[0]);
+    g_autoptr (FabPlay) play = input.play (input.owner, job.net.net, &input, FAB_FOLDED_FOR_ALL,
+                                           (FabDone){ note_end, &job, 7 });
+    fab_engine_run (job.net.engine);
+    ends_ps[has_company] = job.end_ps;
+    g_clear_pointer (&play, fab_play_free);
+    job_clear (&job);
+  }
+  /* An all-reduce of 1000 bytes: 2 (N - 1) messages of 125 bytes. */
+  assert_int_equal (ends_ps[0], 2 * (N - 1) * 125 + 7);
+  assert_int_equal (ends_ps[1], ends_ps[0]);
+}
+
 int
 main (void)
 {
@@ -269,6 +302,7 @@ main (void)
     cmocka_unit_test (streams_are_kinds_too),
     cmocka_unit_test (a_pipeline_is_one_kind_however_it_is_cut),
     cmocka_unit_test (rotations_are_of_the_kinds_under_way),
+    cmocka_unit_test (the_end_is_told_and_is_that_of_all_lanes),
   };
 
   return cmocka_run_group_tests_name ("folded_plays", tests, NULL, NULL);
