@@ -122,15 +122,15 @@ static void
 each_name_has_its_row (G_GNUC_UNUSED void **state)
 {
   g_autoptr (FabPortUse) use = use_of (
-      "nodes: 70, nics_per_node: 1, fabric: {kind: custom, switches: [{name: leaf, count: 8}, {name: tor, count: 2}, "
-      "{name: s, count: 2}], attach: [{nodes: 0-63, to: leaf}, {nodes: 64-69, to: tor}], "
-      "links: [{from: leaf, to: s}, {from: tor, to: s}]}");
+      "nodes: 70, nics_per_node: 1, fabric: {kind: custom, switches: [{name: leaf, count: 8}, {name: t, count: 2}, "
+      "{name: s, count: 2}], attach: [{nodes: 0-63, to: leaf}, {nodes: 64-69, to: t}], "
+      "links: [{from: leaf, to: s}, {from: t, to: s}]}");
 
   assert_int_equal (use->half_used->len, 2);
   for (guint i = 0; i < 2; i++) {
     const FabEmptyPorts *row = &g_array_index (use->half_used, FabEmptyPorts, i);
 
-    assert_string_equal (row->name, i == 0 ? "leaf" : "tor");
+    assert_string_equal (row->name, i == 0 ? "leaf" : "t");
     assert_int_equal (row->n, i == 0 ? 8 : 2);
     assert_int_equal (row->n_all, i == 0 ? 8 : 2);
     assert_int_equal (row->n_most_ports, i == 0 ? 8 + 2 : 3 + 2);
@@ -149,6 +149,22 @@ the_first_of_equal_links_decides (G_GNUC_UNUSED void **state)
 
   assert_int_equal (use->half_used->len, 1);
   assert_int_equal (g_array_index (use->half_used, FabEmptyPorts, 0).n_ports, 62);
+}
+
+/* What is broken was bought: a fault leaves the count as it is. */
+static void
+faults_do_not_count (G_GNUC_UNUSED void **state)
+{
+  static const char cluster[] = "nodes: 33, nics_per_node: 2, fabric: {kind: leaf_spine, nodes_per_leaf: 4}";
+  g_autoptr (FabPortUse) whole = use_of (cluster),
+                         broken = use_with (cluster,
+                                            "faults: [{what: nic, name: node32/nic1, dead: true}]\n");
+  const FabEmptyPorts *a = &g_array_index (whole->half_used, FabEmptyPorts, 0),
+                      *b = &g_array_index (broken->half_used, FabEmptyPorts, 0);
+
+  assert_int_equal (broken->n_nic_ports, whole->n_nic_ports);
+  assert_int_equal (b->n_least_ports, a->n_least_ports);
+  assert_int_equal (b->n_most_ports, a->n_most_ports);
 }
 
 /* A switch that nodes share leads to their accelerators, so it is none of the fabric, whatever its links are. */
@@ -223,6 +239,7 @@ main (void)
     cmocka_unit_test (links_that_nothing_fills_are_not_used),
     cmocka_unit_test (split_ports_hold_several_links),
     cmocka_unit_test (each_name_has_its_row),
+    cmocka_unit_test (faults_do_not_count),
     cmocka_unit_test (the_first_of_equal_links_decides),
     cmocka_unit_test (switches_of_machines_are_not_told),
     cmocka_unit_test (the_fastest_link_says_what_a_leaf_is),
