@@ -184,9 +184,9 @@ test_variables (G_GNUC_UNUSED void **state)
 
 /* --- ranks --- */
 
-/* A DGX A100 has eight GPUs. What is asked for counts before what was measured, and that before all GPUs of one node. Of
- * a thread are the GPUs of -g where a node has fewer or more than that, its share where there are threads, and all of a
- * single node. */
+/* A DGX A100 has eight GPUs. What is asked for counts before what was measured, and that before all GPUs of one node.
+ * Of a thread are the GPUs of -g where a node has fewer or more than that, its share where there are threads, and
+ * all of a single node. */
 static void
 test_ranks (void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_formulas.c - the formula of every statement of an explanation gives its value, with the terms that it names and no
- * others, and a statement that explains a term of one above has its value.
+/* test_formulas.c - the formula of every statement of an explanation gives its value, with the terms that it names and
+ * no others, and a statement that explains a term of one above has its value.
  */
 #include "tests/unit/answer/explain/explained.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_run_traces.c - a small run as a trace for Chrome and as files of PyTorch's profiler, byte by byte, and which ranks
- * and iterations are written.
+/* test_run_traces.c - a small run as a trace for Chrome and as files of PyTorch's profiler, byte by byte, and which
+ * ranks and iterations are written.
  *
  * Two iterations of 10 us. Class 0 has ranks 0 to 2 and computes for 4 us, then waits for a microsecond; class 1 has
  * rank 3, whose computing ends when the collective begins. Each iteration has a collective of 3 us; the second one has

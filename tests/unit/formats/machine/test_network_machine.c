@@ -418,8 +418,8 @@ of_as_many_hosts_more_ports_count (G_GNUC_UNUSED void **state)
   }
 }
 
-/* Nodes are numbered by their leaf, and at one leaf by their first cable. With one port a NIC has no number. The line of
- * several slow ports is that of the first; the speed of most ports is that of the NIC. */
+/* Nodes are numbered by their leaf, and at one leaf by their first cable. With one port a NIC has no number. The line
+ * of several slow ports is that of the first; the speed of most ports is that of the NIC. */
 static void
 slow_ports_of_several_nodes (G_GNUC_UNUSED void **state)
 {

@@ -2,14 +2,14 @@
 /* test_nccl_series.c - a table of nccl-tests as a series: which collective of how many ranks it is, where the text does
  * not say so, and which time a row has.
  *
- * A rate of 100 GB/s has a factor to two parts in ten thousand: 175 GB/s of bus bandwidth are 2 x 7 / 8, an all-reduce of
- * eight ranks, and 87.5 GB/s are 7 / 8, an all-gather of eight.
+ * A rate of 100 GB/s has a factor to two parts in ten thousand: 175 GB/s of bus bandwidth are 2 x 7 / 8, an all-reduce
+ * of eight ranks, and 87.5 GB/s are 7 / 8, an all-gather of eight.
  */
 #include "formats/text/notes.h"
 #include "tests/unit/formats/measurement/measured.h"
 
 #define HEAD \
-  "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n"
+  "#    size   count    type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n"
 #define ROW(size, time, algbw, busbw, wrong) \
   "  " size "  256  float  sum  -1  " time "  " algbw "  " busbw "  " wrong "  5.00  100.00  100.00  0\n"
 #define REDUCED ROW ("1048576", "10.49", "100.00", "175.00", "0")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_nvbandwidth.c - testcases of nvbandwidth, as text and as JSON: who copies to whom, what a cell says, what is left
- * out, and what is refused.
+/* test_nvbandwidth.c - testcases of nvbandwidth, as text and as JSON: who copies to whom, what a cell says, what is
+ * left out, and what is refused.
  *
  * A series is written "kind from (memory) to (memory), method, pairs at once: rate in GB/s or time in ns; note".
  */
@@ -51,113 +51,114 @@ assert_told (const char *text, FabBytes size_bytes, const char *wanted)
     fail_msg ("found:\n%s\nwanted:\n%s", found, wanted);
 }
 
+static const struct {
+  const char *name, *description, *cells[4], *wanted;
+  gboolean has_two_rows;
+} testcases[] = {
+  { "host_to_device_memcpy_ce",
+    "memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)",
+    { "20.00", "10.00" },
+    "bandwidth host (host) to gpu0 (gpu), copy, 1: 20 GB/s of 1000; host_to_device_memcpy_ce\n"
+    "bandwidth host (host) to gpu1 (gpu), copy, 1: 10 GB/s of 1000; host_to_device_memcpy_ce\n",
+    FALSE },
+  { "device_to_host_memcpy_sm",
+    "memcpy SM CPU(row) <- GPU(column) bandwidth (GB/s)",
+    { "20.00", "N/A" },
+    "bandwidth gpu0 (gpu) to host (host), kernel, 1: 20 GB/s of 1000; device_to_host_memcpy_sm\n",
+    FALSE },
+  { "host_to_device_bidirectional_memcpy_ce",
+    "memcpy CE CPU(row) <-> GPU(column) bandwidth (GB/s)",
+    { "20.00", "10.00" },
+    "bidirectional host (host) to gpu0 (gpu), copy, 1: 20 GB/s of 1000; host_to_device_bidirectional_memcpy_ce; "
+    "one direction, while the other is busy\n"
+    "bidirectional host (host) to gpu1 (gpu), copy, 1: 10 GB/s of 1000; host_to_device_bidirectional_memcpy_ce; "
+    "one direction, while the other is busy\n",
+    FALSE },
+  { "device_to_device_memcpy_read_ce",
+    "memcpy CE GPU(row) -> GPU(column) bandwidth (GB/s)",
+    { "N/A", "20.00", "10.00", "N/A" },
+    "bandwidth gpu0 (gpu) to gpu1 (gpu), copy-read, 1: 20 GB/s of 1000; device_to_device_memcpy_read_ce\n"
+    "bandwidth gpu1 (gpu) to gpu0 (gpu), copy-read, 1: 10 GB/s of 1000; device_to_device_memcpy_read_ce\n",
+    TRUE },
+  { "device_to_device_memcpy_write_ce",
+    "memcpy CE GPU(row) <- GPU(column) bandwidth (GB/s)",
+    { "N/A", "20.00", "10.00", "N/A" },
+    "bandwidth gpu1 (gpu) to gpu0 (gpu), copy, 1: 20 GB/s of 1000; device_to_device_memcpy_write_ce\n"
+    "bandwidth gpu0 (gpu) to gpu1 (gpu), copy, 1: 10 GB/s of 1000; device_to_device_memcpy_write_ce\n",
+    TRUE },
+  { "device_to_device_memcpy_read_sm",
+    "memcpy SM GPU(row) -> GPU(column) bandwidth (GB/s)",
+    { "N/A", "20.00", "N/A", "N/A" },
+    "bandwidth gpu0 (gpu) to gpu1 (gpu), kernel-read, 1: 20 GB/s of 1000; device_to_device_memcpy_read_sm\n",
+    TRUE },
+  { "device_to_device_bidirectional_memcpy_write_sm",
+    "memcpy SM GPU(row) <-> GPU(column) bandwidth (GB/s)",
+    { "N/A", "20.00", "N/A", "N/A" },
+    "bidirectional gpu0 (gpu) to gpu1 (gpu), kernel, 1: 10 GB/s of 1000; "
+    "device_to_device_bidirectional_memcpy_write_sm; half of both directions together\n",
+    TRUE },
+  { "device_to_device_bidirectional_memcpy_write_ce",
+    "memcpy CE GPU(row) <-> GPU(column) Total bandwidth (GB/s)",
+    { "N/A", "20.00", "N/A", "N/A" },
+    "bidirectional gpu0 (gpu) to gpu1 (gpu), copy, 1: 10 GB/s of 1000; "
+    "device_to_device_bidirectional_memcpy_write_ce; half of both directions together\n",
+    TRUE },
+  { "device_to_device_bidirectional_memcpy_write_ce",
+    "memcpy CE GPU(row) <-> GPU(column) bandwidth (GB/s)",
+    { "N/A", "20.00", "N/A", "N/A" },
+    "bidirectional gpu0 (gpu) to gpu1 (gpu), copy, 1: 20 GB/s of 1000; "
+    "device_to_device_bidirectional_memcpy_write_ce; one direction, while the other is busy\n",
+    TRUE },
+  { "all_to_host_memcpy_ce",
+    "memcpy CE CPU(row) <- GPU(column) bandwidth (GB/s)",
+    { "20.00", "10.00" },
+    "bandwidth gpu0 (gpu) to host (host), copy, 2: 20 GB/s of 1000; all_to_host_memcpy_ce; all GPUs at once\n"
+    "bandwidth gpu1 (gpu) to host (host), copy, 2: 10 GB/s of 1000; all_to_host_memcpy_ce; all GPUs at once\n",
+    FALSE },
+  { "host_to_all_memcpy_ce",
+    "memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)",
+    { "20.00", "N/A" },
+    "bandwidth host (host) to gpu0 (gpu), copy, 2: 20 GB/s of 1000; host_to_all_memcpy_ce; all GPUs at once\n",
+    FALSE },
+  { "all_to_one_write_ce",
+    "memcpy CE All Gpus -> GPU(column) (row) total bandwidth (GB/s)",
+    { "20.00", "N/A" },
+    "bandwidth other GPUs (gpu) to gpu0 (gpu), copy, 1: 20 GB/s of 1000; all_to_one_write_ce; all GPUs at once\n",
+    FALSE },
+  { "multinode_one_to_all_read_sm",
+    "memcpy SM GPU(column) -> All Gpus (row) total bandwidth (GB/s)",
+    { "N/A", "20.00" },
+    "bandwidth gpu1 (gpu) to other GPUs (gpu), kernel-read, 1: 20 GB/s of 1000; multinode_one_to_all_read_sm; "
+    "all GPUs at once\n",
+    FALSE },
+  { "host_device_latency_sm",
+    "memory latency SM CPU(row) <-> GPU(column) (ns)",
+    { "800.00", "N/A" },
+    "latency gpu0 (gpu) to host (host), load, 1: 400 ns of 8; host_device_latency_sm; half of a load and its "
+    "answer\n",
+    FALSE },
+};
+
 /* One testcase of two GPUs, as text and as JSON: they tell the same. Sizes are 1000 bytes, so that notes are short. */
 static void
 testcases_say_who_copies_to_whom (G_GNUC_UNUSED void **state)
 {
-  static const struct {
-    const char *name, *description, *cells[4], *wanted;
-    gboolean has_two_rows;
-  } cases[] = {
-    { "host_to_device_memcpy_ce",
-      "memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)",
-      { "20.00", "10.00" },
-      "bandwidth host (host) to gpu0 (gpu), copy, 1: 20 GB/s of 1000; host_to_device_memcpy_ce\n"
-      "bandwidth host (host) to gpu1 (gpu), copy, 1: 10 GB/s of 1000; host_to_device_memcpy_ce\n",
-      FALSE },
-    { "device_to_host_memcpy_sm",
-      "memcpy SM CPU(row) <- GPU(column) bandwidth (GB/s)",
-      { "20.00", "N/A" },
-      "bandwidth gpu0 (gpu) to host (host), kernel, 1: 20 GB/s of 1000; device_to_host_memcpy_sm\n",
-      FALSE },
-    { "host_to_device_bidirectional_memcpy_ce",
-      "memcpy CE CPU(row) <-> GPU(column) bandwidth (GB/s)",
-      { "20.00", "10.00" },
-      "bidirectional host (host) to gpu0 (gpu), copy, 1: 20 GB/s of 1000; host_to_device_bidirectional_memcpy_ce; "
-      "one direction, while the other is busy\n"
-      "bidirectional host (host) to gpu1 (gpu), copy, 1: 10 GB/s of 1000; host_to_device_bidirectional_memcpy_ce; "
-      "one direction, while the other is busy\n",
-      FALSE },
-    { "device_to_device_memcpy_read_ce",
-      "memcpy CE GPU(row) -> GPU(column) bandwidth (GB/s)",
-      { "N/A", "20.00", "10.00", "N/A" },
-      "bandwidth gpu0 (gpu) to gpu1 (gpu), copy-read, 1: 20 GB/s of 1000; device_to_device_memcpy_read_ce\n"
-      "bandwidth gpu1 (gpu) to gpu0 (gpu), copy-read, 1: 10 GB/s of 1000; device_to_device_memcpy_read_ce\n",
-      TRUE },
-    { "device_to_device_memcpy_write_ce",
-      "memcpy CE GPU(row) <- GPU(column) bandwidth (GB/s)",
-      { "N/A", "20.00", "10.00", "N/A" },
-      "bandwidth gpu1 (gpu) to gpu0 (gpu), copy, 1: 20 GB/s of 1000; device_to_device_memcpy_write_ce\n"
-      "bandwidth gpu0 (gpu) to gpu1 (gpu), copy, 1: 10 GB/s of 1000; device_to_device_memcpy_write_ce\n",
-      TRUE },
-    { "device_to_device_memcpy_read_sm",
-      "memcpy SM GPU(row) -> GPU(column) bandwidth (GB/s)",
-      { "N/A", "20.00", "N/A", "N/A" },
-      "bandwidth gpu0 (gpu) to gpu1 (gpu), kernel-read, 1: 20 GB/s of 1000; device_to_device_memcpy_read_sm\n",
-      TRUE },
-    { "device_to_device_bidirectional_memcpy_write_sm",
-      "memcpy SM GPU(row) <-> GPU(column) bandwidth (GB/s)",
-      { "N/A", "20.00", "N/A", "N/A" },
-      "bidirectional gpu0 (gpu) to gpu1 (gpu), kernel, 1: 10 GB/s of 1000; "
-      "device_to_device_bidirectional_memcpy_write_sm; half of both directions together\n",
-      TRUE },
-    { "device_to_device_bidirectional_memcpy_write_ce",
-      "memcpy CE GPU(row) <-> GPU(column) Total bandwidth (GB/s)",
-      { "N/A", "20.00", "N/A", "N/A" },
-      "bidirectional gpu0 (gpu) to gpu1 (gpu), copy, 1: 10 GB/s of 1000; "
-      "device_to_device_bidirectional_memcpy_write_ce; half of both directions together\n",
-      TRUE },
-    { "device_to_device_bidirectional_memcpy_write_ce",
-      "memcpy CE GPU(row) <-> GPU(column) bandwidth (GB/s)",
-      { "N/A", "20.00", "N/A", "N/A" },
-      "bidirectional gpu0 (gpu) to gpu1 (gpu), copy, 1: 20 GB/s of 1000; "
-      "device_to_device_bidirectional_memcpy_write_ce; one direction, while the other is busy\n",
-      TRUE },
-    { "all_to_host_memcpy_ce",
-      "memcpy CE CPU(row) <- GPU(column) bandwidth (GB/s)",
-      { "20.00", "10.00" },
-      "bandwidth gpu0 (gpu) to host (host), copy, 2: 20 GB/s of 1000; all_to_host_memcpy_ce; all GPUs at once\n"
-      "bandwidth gpu1 (gpu) to host (host), copy, 2: 10 GB/s of 1000; all_to_host_memcpy_ce; all GPUs at once\n",
-      FALSE },
-    { "host_to_all_memcpy_ce",
-      "memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)",
-      { "20.00", "N/A" },
-      "bandwidth host (host) to gpu0 (gpu), copy, 2: 20 GB/s of 1000; host_to_all_memcpy_ce; all GPUs at once\n",
-      FALSE },
-    { "all_to_one_write_ce",
-      "memcpy CE All Gpus -> GPU(column) (row) total bandwidth (GB/s)",
-      { "20.00", "N/A" },
-      "bandwidth other GPUs (gpu) to gpu0 (gpu), copy, 1: 20 GB/s of 1000; all_to_one_write_ce; all GPUs at once\n",
-      FALSE },
-    { "multinode_one_to_all_read_sm",
-      "memcpy SM GPU(column) -> All Gpus (row) total bandwidth (GB/s)",
-      { "N/A", "20.00" },
-      "bandwidth gpu1 (gpu) to other GPUs (gpu), kernel-read, 1: 20 GB/s of 1000; multinode_one_to_all_read_sm; "
-      "all GPUs at once\n",
-      FALSE },
-    { "host_device_latency_sm",
-      "memory latency SM CPU(row) <-> GPU(column) (ns)",
-      { "800.00", "N/A" },
-      "latency gpu0 (gpu) to host (host), load, 1: 400 ns of 8; host_device_latency_sm; half of a load and its "
-      "answer\n",
-      FALSE },
-  };
-
-  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    const char *const *cells = cases[i].cells;
-    g_autofree char *more = cases[i].has_two_rows ? g_strdup_printf (" 1 %s %s\n", cells[2], cells[3])
-                                                  : g_strdup ("");
-    g_autofree char *text = g_strdup_printf ("Running %s.\n%s\n   0  1\n 0 %s %s\n%s\n", cases[i].name,
-                                             cases[i].description, cells[0], cells[1], more);
-    g_autofree char *row = cases[i].has_two_rows ? g_strdup_printf (", [\"%s\", \"%s\"]", cells[2], cells[3])
-                                                 : g_strdup ("");
+  for (guint i = 0; i < G_N_ELEMENTS (testcases); i++) {
+    const char *const *cells = testcases[i].cells;
+    g_autofree char *more = testcases[i].has_two_rows ? g_strdup_printf (" 1 %s %s\n", cells[2], cells[3])
+                                                      : g_strdup ("");
+    g_autofree char *text = g_strdup_printf ("Running %s.\n%s\n   0  1\n 0 %s %s\n%s\n", testcases[i].name,
+                                             testcases[i].description, cells[0], cells[1], more);
+    g_autofree char *row = testcases[i].has_two_rows
+                             ? g_strdup_printf (", [\"%s\", \"%s\"]", cells[2], cells[3])
+                             : g_strdup ("");
     g_autofree char *json = g_strdup_printf (
         "{\"nvbandwidth\": {\"testcases\": [{\"name\": \"%s\", \"status\": \"Passed\", "
         "\"bandwidth_description\": \"%s\", \"bandwidth_matrix\": [[\"%s\", \"%s\"]%s]}]}}",
-        cases[i].name, cases[i].description, cells[0], cells[1], row);
+        testcases[i].name, testcases[i].description, cells[0], cells[1], row);
 
-    assert_told (text, 1000, cases[i].wanted);
-    assert_told (json, 1000, cases[i].wanted);
+    assert_told (text, 1000, testcases[i].wanted);
+    assert_told (json, 1000, testcases[i].wanted);
   }
 }
 
@@ -211,7 +212,8 @@ rows_of_hosts_and_the_default_size (G_GNUC_UNUSED void **state)
 #define H2D "\"name\": \"host_to_device_memcpy_ce\", "
 #define ROW "\"bandwidth_description\": \"CPU(row) -> GPU(column)\", \"bandwidth_matrix\": [[\"20\", \"10\"]]"
 
-/* Keys stand in any order, blanks and escapes where they like. Devices are counted, and the first name stands for all. */
+/* Keys stand in any order, blanks and escapes where they like. Devices are counted, and the first name stands
+ * for all. */
 static void
 json_of_any_order (G_GNUC_UNUSED void **state)
 {
@@ -235,8 +237,8 @@ json_of_any_order (G_GNUC_UNUSED void **state)
   assert_string_equal (measured_at (measurements, 0)->series.system, "2x NVIDIA B200");
 }
 
-/* Of several testcases each has its own matrix and status. What was waived is left out. Of matrices that stand one below
- * the other the last one counts. */
+/* Of several testcases each has its own matrix and status. What was waived is left out. Of matrices that stand one
+ * below the other the last one counts. */
 static void
 json_of_several_testcases (G_GNUC_UNUSED void **state)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_perftest.c - tables of perftest, as text and as JSON: which test it is, what a row says in which unit, messages in
- * flight, and what is refused.
+/* test_perftest.c - tables of perftest, as text and as JSON: which test it is, what a row says in which unit, messages
+ * in flight, and what is refused.
  *
- * A series is written "kind method from (memory), window, queue pairs, MTU: its points; note", and a point "size rate in
- * GB/s" or "size time in us (shortest to longest of samples)".
+ * A series is written "kind method from (memory), window, queue pairs, MTU: its points; note", and a point "size rate
+ * in GB/s" or "size time in us (shortest to longest of samples)".
  */
 #include "formats/text/notes.h"
 #include "tests/unit/formats/measurement/measured.h"
@@ -164,7 +164,8 @@ facts_above_a_table (G_GNUC_UNUSED void **state)
   }
 }
 
-/* A table ends at the dashes, and with it the memory of a GPU; results of either side are in the first table already. */
+/* A table ends at the dashes, and with it the memory of a GPU; results of either side are in the first
+ * table already. */
 static void
 several_tables_in_one_text (G_GNUC_UNUSED void **state)
 {
