@@ -90,8 +90,8 @@ const FabLever *fab_bottleneck_useless_port (const FabBottleneck *self);
  * links, unless these save more than twice what one kind of link, or more NICs, save. */
 void fab_bottleneck_rank (FabBottleneck *self);
 
-/* Of the pairs, only the one is kept that gains most beyond what both of its changes save by themselves, if it gains more
- * than nothing. There is a useless port. */
+/* Of the pairs, only the one is kept that gains most beyond what both of its changes save by themselves, if it gains
+ * more than nothing. There is a useless port. */
 void fab_bottleneck_keep_best_pair (FabBottleneck *self);
 
 /* Returns the lever that limits the step; NULL: none alone does. Accepts NULL. */

@@ -2,7 +2,6 @@
 #include "sim/study/growth.h"
 
 #include "sim/base/error.h"
-#include "sim/config/schema_reader.h"
 #include "sim/study/machine.h"
 
 static void
@@ -42,13 +41,6 @@ path_new (char *name, FabEdits *edits, const FabEdits *more, gint64 places)
   self->today.trial.edits = self->today.edits;
   self->later.trial.edits = self->later.edits;
   return self;
-}
-
-/* A fabric in which nodes share leaves. */
-static gboolean
-has_leaves (const FabModelInfo *fabric)
-{
-  return fab_schema_find_row (fabric->params, "nodes_per_leaf") != NULL;
 }
 
 static void
@@ -140,10 +132,10 @@ fab_growth_find (const FabStudy *study, guint nodes, GError **error)
   fab_edits_set (more, "cluster.places", fab_value_count (0));
   g_ptr_array_add (paths, path_new (g_strdup ("extended as it is"), fab_edits_new (), more, 0));
   g_ptr_array_add (paths, path_new (g_strdup ("with room from the start"), fab_edits_new (), more, nodes));
-  for (guint i = 0; has_leaves (cluster->fabric.info) && fabrics[i] != NULL; i++) {
+  for (guint i = 0; fab_machine_has_leaves (cluster->fabric.info) && fabrics[i] != NULL; i++) {
     FabEdits *edits;
 
-    if (fabrics[i] == cluster->fabric.info || !has_leaves (fabrics[i]))
+    if (fabrics[i] == cluster->fabric.info || !fab_machine_has_leaves (fabrics[i]))
       continue;
     edits = fab_edits_new ();
     fab_edits_set (edits, "cluster.fabric", fab_value_text (fabrics[i]->name));

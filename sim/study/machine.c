@@ -35,6 +35,15 @@ fab_machine_domain (const FabScenario *scenario)
   return fab_machine_gpus_per_node (scenario) * MIN (sharers, (guint) cluster->nodes);
 }
 
+gboolean
+fab_machine_has_leaves (const FabModelInfo *fabric)
+{
+  for (const FabParam *row = fabric->params; row != NULL && row->key != NULL; row++)
+    if (strcmp (row->key, "nodes_per_leaf") == 0)
+      return TRUE;
+  return FALSE;
+}
+
 static void
 add_whole (FabEdits *edits, const char *key, guint value)
 {

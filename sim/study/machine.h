@@ -12,6 +12,10 @@ guint fab_machine_gpus (const FabScenario *scenario);
  * switches. */
 guint fab_machine_domain (const FabScenario *scenario);
 
+/* Whether nodes share leaves in such a fabric. It is a folded Clos network: the same switches can be wired as another
+ * one. */
+gboolean fab_machine_has_leaves (const FabModelInfo *fabric);
+
 /* Adds the edits that give the scenario `n` GPUs: whole nodes, or a part of one node.
  * FALSE and *error for other numbers. */
 gboolean fab_machine_set_gpus (const FabScenario *scenario, guint n, FabEdits *edits, GError **error);

@@ -4,7 +4,6 @@
 #include "sim/base/error.h"
 #include "sim/base/thread_pool.h"
 #include "sim/study/study_bottleneck.h"
-#include "sim/study/upgrade_rank.h"
 
 const char *const fab_upgrade_kind_names[FAB_N_UPGRADE_KINDS + 1] = {
   [FAB_UPGRADE_SETTING] = "setting", [FAB_UPGRADE_NIC] = "nic",       [FAB_UPGRADE_NICS] = "nics",

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "sim/base/units.h"
-#include "sim/config/schema_reader.h"
 #include "sim/study/machine.h"
 #include "sim/study/upgrade.h"
 
@@ -207,23 +206,16 @@ add_switch_links (Options *self, const FabParam *row)
   add (self, FAB_UPGRADE_FABRIC, g_strdup_printf ("%s %s", row->key, next->name), edits);
 }
 
-/* A fabric in which nodes share leaves is a folded Clos network: the same switches can be wired as another one. */
-static gboolean
-has_leaves (const FabModelInfo *fabric)
-{
-  return fab_schema_find_row (fabric->params, "nodes_per_leaf") != NULL;
-}
-
 static void
 add_fabrics (Options *self)
 {
   const FabModelInfo *const *fabrics = self->study->registry->lists[FAB_MODEL_FABRIC];
   const FabModelInfo *own = cluster_of (self)->fabric.info;
 
-  for (guint i = 0; has_leaves (own) && fabrics[i] != NULL; i++) {
+  for (guint i = 0; fab_machine_has_leaves (own) && fabrics[i] != NULL; i++) {
     FabEdits *edits;
 
-    if (fabrics[i] == own || !has_leaves (fabrics[i]))
+    if (fabrics[i] == own || !fab_machine_has_leaves (fabrics[i]))
       continue;
     edits = fab_edits_new ();
     fab_edits_set (edits, "cluster.fabric", fab_value_text (fabrics[i]->name));

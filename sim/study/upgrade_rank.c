@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/study/upgrade_rank.h"
+#include "sim/study/upgrade.h"
 
 #include <math.h>
 #include <string.h>

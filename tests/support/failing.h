@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* failing.h - all models, and of networks those of flows and of packets, of which that of flows fails when it is made for the n-th time: the run is cancelled, or
- * breaks an invariant. So a test can fail every play of what it asks for, one after another. One thread makes networks.
- */
+/* failing.h - all models, and of networks those of flows and of packets, of which that of flows fails when it is made
+ * for the n-th time: the run is cancelled, or breaks an invariant. So a test can fail every play of what it asks for,
+ * one after another. One thread makes networks. */
 #pragma once
 
 #include "models/models.h"

@@ -84,9 +84,9 @@ order_of (const FabBottleneck *self)
   return g_string_free (text, FALSE);
 }
 
-/* By what they save, in steps of half a percent, then by their kinds and names. The first limits that saves a percent: no
- * pair, and all links only where no one kind of them, nor more NICs, saves half as much. Where two round to a percent the
- * first may save less than that. */
+/* By what they save, in steps of half a percent, then by their kinds and names. The first limits that saves a percent:
+ * no pair, and all links only where no one kind of them, nor more NICs, saves half as much. Where two round to a
+ * percent the first may save less than that. */
 static void
 the_first_that_saves_a_percent_limits (G_GNUC_UNUSED void **state)
 {
@@ -134,8 +134,8 @@ the_first_that_saves_a_percent_limits (G_GNUC_UNUSED void **state)
   }
 }
 
-/* Of pairs of faster ports with other links or channels that is kept which gains most over both by themselves: what makes
- * the step longer alone counts as nothing. One that gains less than a percent is none. */
+/* Of pairs of faster ports with other links or channels that is kept which gains most over both by themselves: what
+ * makes the step longer alone counts as nothing. One that gains less than a percent is none. */
 static void
 the_pair_that_gains_most_is_kept (G_GNUC_UNUSED void **state)
 {

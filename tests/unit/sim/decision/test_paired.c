@@ -114,9 +114,9 @@ one_play_is_held_against_all_draws (G_GNUC_UNUSED void **state)
   assert_near (band.high_fraction, 1 / 0.9 - 1, 1e-6);
 }
 
-/* A port of twice the rate with three seeds: with two of them the step is what it is, and with the last as long as before
- * (or a ten-thousandth longer than with the others). What the collectives and the draws may rise by is added in squares,
- * but in no play the step is longer than before, and so the band ends there. What changes most is named: the
+/* A port of twice the rate with three seeds: with two of them the step is what it is, and with the last as long as
+ * before (or a ten-thousandth longer than with the others). What the collectives and the draws may rise by is added in
+ * squares, but in no play the step is longer than before, and so the band ends there. What changes most is named: the
  * collectives, also where the draws do next to nothing. */
 static void
 what_is_never_slower_ends_at_no_change (G_GNUC_UNUSED void **state)

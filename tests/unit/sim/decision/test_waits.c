@@ -259,8 +259,8 @@ a_rank_that_is_always_slow_is_named (G_GNUC_UNUSED void **state)
   }
 }
 
-/* The three ranks before the third are one class, of which the first is named and the others are counted: 4 / (17 / 8) of
- * the mean. */
+/* The three ranks before the third are one class, of which the first is named and the others are counted: 4 / (17 / 8)
+ * of the mean. */
 static void
 slow_ranks_of_one_class_are_counted (G_GNUC_UNUSED void **state)
 {

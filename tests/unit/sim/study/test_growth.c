@@ -125,9 +125,8 @@ what_has_no_price_comes_last (G_GNUC_UNUSED void **state)
   }
 }
 
-/* A torus of 1 x 2 x 3 has three links along one axis and six along another, and one of seven places is a ring: with the
- * ports, 15 cables become 14, and 13 where a place is left
- * empty. Each place has a switch of its own. */
+/* A torus of 1 x 2 x 3 has three links along one axis and six along another, and one of seven places is a ring: with
+ * the ports, 15 cables become 14, and 13 where a place is left empty. Each place has a switch of its own. */
 static void
 what_is_not_needed_is_left_over (G_GNUC_UNUSED void **state)
 {

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_memory_search.c - which changes are advised where a job does not fit, of a job whose memory is what its keys say:
- * six parts of so many GB each, of which nodes share the first.
+/* test_memory_search.c - which changes are advised where a job does not fit, of a job whose memory is what its keys
+ * say: six parts of so many GB each, of which nodes share the first.
  *
- * The guess for several changes is exact then, so that the advice can be found by trying all of them.
- */
+ * The guess for several changes is exact then, so that the advice can be found by trying all of them. */
 #include "tests/support/test.h"
-
-#include <stdlib.h>
 
 #include "models/models.h"
 #include "sim/study/memory_advice.h"
@@ -134,18 +131,27 @@ words_of (const FabMemoryAdvice *advice)
 
 /* --- by hand --- */
 
-/* "GROUP FAMILY COST KEY VALUE CHANGES KIND MORE": for how many changes it counts; 's' for slow, 'l' for larger, 'b' for
- * both, 'n' for a note; see FabRemedy. The last three may be missing. */
+static gint64
+number_of (const char *text)
+{
+  gint64 number = 0;
+
+  assert_true (g_ascii_string_to_signed (text, 10, -1000, 1000, &number, NULL));
+  return number;
+}
+
+/* "GROUP FAMILY COST KEY VALUE CHANGES KIND MORE": for how many changes it counts; 's' for slow, 'l' for larger, 'b'
+ * for both, 'n' for a note; see FabRemedy. The last three may be missing. */
 static void
 add_row (Case *self, const char *row)
 {
   g_auto (GStrv) words = g_strsplit (row, " ", -1);
   guint n = g_strv_length (words);
-  FabRemedy *one = add (self, g_intern_string (words[0]), g_intern_string (words[1]), (guint) atoi (words[2]),
-                        words[3], atoi (words[4]));
+  FabRemedy *one = add (self, g_intern_string (words[0]), g_intern_string (words[1]),
+                        (guint) number_of (words[2]), words[3], number_of (words[4]));
   char kind = n > 6 ? words[6][0] : '-';
 
-  one->n_changes = n > 5 ? (guint) atoi (words[5]) : 1;
+  one->n_changes = n > 5 ? (guint) number_of (words[5]) : 1;
   one->is_slow = kind == 's' || kind == 'b';
   one->is_larger = kind == 'l' || kind == 'b';
   one->note = kind == 'n' ? "Steps were not looked at." : NULL;
@@ -168,7 +174,8 @@ the_advice_is_that_of_the_rules (G_GNUC_UNUSED void **state)
       "job.a=30; job.b=1; job.a=10",
       4 },
     { "a: 50, b: 50", { "a a 3 job.a 31", "b b 4 job.b 30" }, "job.b=30", 2 },
-    /* Of one family the cheapest alone is told, and nothing that has more of it. Of equal costs the smallest is first. */
+    /* Of one family the cheapest alone is told, and nothing that has more of it. Of equal costs the smallest is
+     * first. */
     { "a: 50, b: 50", { "a x 3 job.a 10", "b x 1 job.b 10", "b2 y 5 job.b 20" }, "job.b=10; job.b=20", 3 },
     { "a: 50, b: 50", { "a x 1 job.a 20", "b y 2 job.b 10 1 - x" }, "job.a=20", 2 },
     { "a: 50, b: 50", { "a x 1 job.a 20", "b y 1 job.b 10" }, "job.b=10; job.a=20", 2 },
@@ -228,7 +235,8 @@ the_advice_is_that_of_the_rules (G_GNUC_UNUSED void **state)
 }
 
 /* Six changes of which not all are enough: each alone, the four best guesses of two, of three and of four, and where
- * nodes help too, each of these nodes alone, with the three best of the single changes and with the three best pairs. */
+ * nodes help too, each of these nodes alone, with the three best of the single changes and with the three best
+ * pairs. */
 static void
 where_nothing_fits_few_are_built (G_GNUC_UNUSED void **state)
 {
@@ -412,8 +420,8 @@ assert_fits (const Any *self, const FabMemoryAdvice *advice, gboolean slow, guin
   }
 }
 
-/* The nearest of all sets that fit is told first, and no other is left out unless it has what one of those told has; where
- * none fits, the smallest of all sets is told. */
+/* The nearest of all sets that fit is told first, and no other is left out unless it has what one of those told has;
+ * where none fits, the smallest of all sets is told. */
 static void
 the_nearest_of_all_sets_is_told (G_GNUC_UNUSED void **state)
 {

@@ -91,8 +91,8 @@ what_is_weighed_is_what_is_played (G_GNUC_UNUSED void **state)
 }
 
 /* What busbw counts, as a mean over ranks: an all-reduce over n sends 2 (n - 1) / n of its bytes, an all-gather and a
- * reduce-scatter (n - 1) / n, a broadcast all of them; of two ranks one sends a message and the other receives it. A job
- * without tokens has no training. */
+ * reduce-scatter (n - 1) / n, a broadcast all of them; of two ranks one sends a message and the other receives it. A
+ * job without tokens has no training. */
 static void
 a_rank_sends_what_the_bandwidth_of_the_bus_counts (G_GNUC_UNUSED void **state)
 {

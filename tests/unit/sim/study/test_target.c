@@ -74,9 +74,9 @@ a_point_meets_a_bound_or_is_so_far_from_it (G_GNUC_UNUSED void **state)
   assert_false (fab_target_is_met (&train, &point)); /* it is not known */
 }
 
-/* With three seeds the step takes 1, 2 and 3 s. At most 2.5 s are missed by half a second by the worst seed, a fifth of the
- * bound, and kept by half a second by the one in the middle; half a second at least is kept by all. Of several targets the
- * one that is missed by most counts, and what is not known is missed by more than anything. */
+/* With three seeds the step takes 1, 2 and 3 s. At most 2.5 s are missed by half a second by the worst seed, a fifth
+ * of the bound, and kept by half a second by the one in the middle; half a second at least is kept by all. Of several
+ * targets the one that is missed by most counts, and what is not known is missed by more than anything. */
 static void
 several_targets_are_as_far_as_the_farthest (G_GNUC_UNUSED void **state)
 {

@@ -430,8 +430,8 @@ options_set_what_their_names_say (G_GNUC_UNUSED void **state)
   }
 }
 
-/* Domains that are no larger than those of the machine are no change, and several nodes of the catalogue with as many GPUs
- * are one. Where the machine's ports are of another technology than theirs, there is no change. */
+/* Domains that are no larger than those of the machine are no change, and several nodes of the catalogue with as many
+ * GPUs are one. Where the machine's ports are of another technology than theirs, there is no change. */
 static void
 larger_domains_are_offered_once (G_GNUC_UNUSED void **state)
 {
@@ -534,8 +534,8 @@ find_of (const FabStudy *study, const FabUpgradeLimits *limits)
   return found;
 }
 
-/* The machine and each change that gains have a bill, a band and what limits their steps; without bands nothing is sure,
- * and a saving is known to nothing but itself. What does not gain is not played again. */
+/* The machine and each change that gains have a bill, a band and what limits their steps; without bands nothing is
+ * sure, and a saving is known to nothing but itself. What does not gain is not played again. */
 static void
 what_gains_is_looked_into (G_GNUC_UNUSED void **state)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_upgrade_rank.c - which changes are combined, and which come first, of changes made by hand with what they save and
- * what they cost. */
+/* test_upgrade_rank.c - which changes are combined, and which come first, of changes made by hand with what they save
+ * and what they cost. */
 #include "tests/support/test.h"
 
-#include "sim/study/upgrade_rank.h"
+#include "sim/study/upgrade.h"
 
 #define FREE 0.0
 #define UNKNOWN (-1.0)
@@ -201,8 +201,8 @@ pairs_have_what_both_set (G_GNUC_UNUSED void **state)
 }
 
 /* Pairs of a, b, c and two numbers of nodes n and o, in the order in which they are made: the best of all with the
- * others, and the best with n and the best with o. No combination is there twice, and nothing follows from pairs that do
- * not gain. */
+ * others, and the best with n and the best with o. No combination is there twice, and nothing follows from pairs that
+ * do not gain. */
 static void
 triples_are_made_of_the_best_pairs (G_GNUC_UNUSED void **state)
 {
@@ -322,10 +322,10 @@ a_combination_that_is_surpassed_is_not_ranked (G_GNUC_UNUSED void **state)
   }
 }
 
-/* Of twenty combinations, each of which saves a percent more than the one before: with three times the price from one to
- * the next those that save least are the cheapest by percent, so that the eight that save most and the eight of which a
- * percent costs least are ranked, and four are not. With a price of a percent that falls both are the same eight, and
- * the others are surpassed by none. */
+/* Of twenty combinations, each of which saves a percent more than the one before: with three times the price from one
+ * to the next those that save least are the cheapest by percent, so that the eight that save most and the eight of
+ * which a percent costs least are ranked, and four are not. With a price of a percent that falls both are the same
+ * eight, and the others are surpassed by none. */
 static void
 the_first_eight_of_both_orders_are_ranked (G_GNUC_UNUSED void **state)
 {
