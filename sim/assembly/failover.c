@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/order.h"
 #include "sim/fabric/port_router.h"
 #include "sim/net/disturbances.h"
 
@@ -45,18 +46,9 @@ static int
 compare_outages (gconstpointer a, gconstpointer b)
 {
   const Outage *x = a, *y = b;
+  int by_nic = fab_order_guints (&x->nic, &y->nic);
 
-  if (x->nic != y->nic)
-    return x->nic < y->nic ? -1 : 1;
-  return x->port != y->port ? (x->port < y->port ? -1 : 1) : 0;
-}
-
-static int
-compare_times (gconstpointer a, gconstpointer b)
-{
-  FabTimePs x = *(const FabTimePs *) a, y = *(const FabTimePs *) b;
-
-  return (x > y) - (x < y);
+  return by_nic != 0 ? by_nic : fab_order_guints (&x->port, &y->port);
 }
 
 /* Ports of the NIC that are dead at this time; `outages` are sorted by port. */
@@ -87,7 +79,7 @@ slow_ports (const FabGraph *graph, const Outage *outages, guint n, GArray *spell
     times[2 * i] = outages[i].at_ps;
     times[2 * i + 1] = outages[i].until_ps;
   }
-  qsort (times, 2 * (gsize) n, sizeof *times, compare_times);
+  qsort (times, 2 * (gsize) n, sizeof *times, fab_order_int64s);
   for (guint t = 0; t + 1 < 2 * n; t++) {
     guint n_dead = times[t] < times[t + 1] ? count_dead (outages, n, times[t]) : 0;
     FabSpell spell = { 0, 1 - (double) n_dead / n_ports, times[t],

@@ -77,6 +77,46 @@ ports_that_work_have_the_bytes_of_dead_ones (G_GNUC_UNUSED void **state)
   }
 }
 
+/* A NIC of two ports and one of three, one port of each dead for a while: each has what its own ports leave. */
+static void
+nics_lose_their_own_ports_alone (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabGraph) graph = graph_of (
+      "-sss0n1n",
+      (GraphJoin[]){ { 3, 0, 1, 1 }, { 3, 1, 1, 1 }, { 4, 0, 1, 1 }, { 4, 1, 1, 1 }, { 4, 2, 1, 1 }, { 0 } });
+  const FabSpell before[] = { { link_between (graph, 4, 1), 0, 20, 40 },
+                              { link_between (graph, 3, 0), 0, 10, 30 } };
+  g_autoptr (GArray) spells = g_array_new (FALSE, FALSE, sizeof (FabSpell));
+
+  g_array_append_vals (spells, before, G_N_ELEMENTS (before));
+  fab_failover_spread (graph, spells);
+  assert_int_equal (spells->len, 2 * 2 + 2 * 3);
+  for (FabTimePs at_ps = 5; at_ps < 50; at_ps += 10)
+    for (guint plane = 0; plane < 3; plane++) {
+      if (plane < 2)
+        assert_near (left_of (spells, link_between (graph, 3, plane), at_ps),
+                     at_ps > 10 && at_ps < 30 ? 0.5 : 1, 0);
+      assert_near (left_of (spells, link_between (graph, plane, 4), at_ps),
+                   at_ps > 20 && at_ps < 40 ? 2.0 / 3 : 1, 1e-15);
+    }
+}
+
+/* Two leaves of a plane meet over their spine, a third one is apart. */
+static void
+leaves_of_one_plane_meet (G_GNUC_UNUSED void **state)
+{
+  for (guint is_apart = 0; is_apart < 2; is_apart++) {
+    const GraphJoin joins[] = {
+      { 0, 1, 1, 1 }, { 1, 2, 1, 1 }, { 4, 0, 1, 1 }, { 5, 2 + is_apart, 1, 1 }, { 0 }
+    };
+    g_autoptr (FabGraph) graph = graph_of ("-ssss0n1n", joins);
+    FabVertexId nics[] = { 4, 5 }, a, b;
+    const FabCluster cluster = { .graph = graph, .n_nodes = 2, .nics_per_node = 1, .nics = nics };
+
+    assert_int_equal (fab_failover_meets (&cluster, &a, &b), !is_apart);
+  }
+}
+
 static void
 ports_of_nics_with_several_are_told_apart (G_GNUC_UNUSED void **state)
 {
@@ -129,6 +169,8 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (ports_that_work_have_the_bytes_of_dead_ones),
+    cmocka_unit_test (nics_lose_their_own_ports_alone),
+    cmocka_unit_test (leaves_of_one_plane_meet),
     cmocka_unit_test (ports_of_nics_with_several_are_told_apart),
     cmocka_unit_test (nics_of_two_planes_do_not_meet),
   };

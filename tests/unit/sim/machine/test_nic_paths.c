@@ -115,6 +115,7 @@ every_nic_of_either_end_has_a_share (G_GNUC_UNUSED void **state)
     const char *slowest;
   } rows[] = { { ", pxn: false", "400Gb/s", FALSE, 10e9, "PCIe" },
                { "", "400Gb/s", TRUE, 10e9, "PCIe" },
+               { "", "80Gb/s", TRUE, 10e9, "PCIe" }, /* as slow as the ports' bus */
                { "", "40Gb/s", TRUE, 5e9, "NVLink" } };
   const FabTimePs us = FAB_PS_PER_S / 1000000;
 

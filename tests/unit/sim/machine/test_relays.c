@@ -123,6 +123,24 @@ trays_relay_inside_themselves (G_GNUC_UNUSED void **state)
       }
 }
 
+/* Of the sender's tray, GPUs 0 and 1 are in the group, and none stands where GPU 2 of another tray does. */
+static void
+a_tray_without_the_receivers_place_relays_nothing (G_GNUC_UNUSED void **state)
+{
+  static const guint ranks[] = { 0, 1, 73, 74 };
+  g_autoptr (Play) play = play_cluster (catalog, "node: gb200-tray, nodes: 36", "");
+  guint out_nic = NONE;
+  FabCluster view;
+
+  fab_cluster_view_ranks (&view, fab_simulation_cluster (play->simulation), ranks, 4);
+  FabGroup group = { &view, 2, view.gpus_per_node };
+  for (guint from = 0; from < 2; from++)
+    assert_int_equal (fab_relay_towards (&group, from, 3, 2, &out_nic), fab_group_gpu (&group, 0, from));
+  assert_int_equal (fab_relay_towards (&group, 0, 2, 1, &out_nic), fab_group_gpu (&group, 0, 1));
+  assert_int_equal (out_nic, 1);
+  fab_cluster_clear (&view);
+}
+
 int
 main (void)
 {
@@ -131,6 +149,7 @@ main (void)
     cmocka_unit_test (the_first_of_the_nearest_gpus_passes_to_a_far_nic),
     cmocka_unit_test (gpus_beside_a_nic_pass_to_it),
     cmocka_unit_test (trays_relay_inside_themselves),
+    cmocka_unit_test (a_tray_without_the_receivers_place_relays_nothing),
   };
 
   return play_run_tests ("relays", tests, &catalog);
