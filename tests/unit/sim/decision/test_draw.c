@@ -130,13 +130,34 @@ work_is_what_kernels_take (G_GNUC_UNUSED void **state)
   assert_near (times.exposed_s, times.step_s, 1e-9);
 }
 
+/* Of all networks the one that shares links, sends no messages and is sampled on no other is the fast one, whatever the
+ * order of the list. */
+static void
+the_fast_network_is_one_of_flows (G_GNUC_UNUSED void **state)
+{
+  static const FabModelInfo *const nets[] = { &fab_net_analytic.info, &fab_net_packet.info,
+                                              &fab_net_sampled.info, &fab_net_fluid.info, NULL },
+                                   *const slow[] = { &fab_net_packet.info, &fab_net_sampled.info, NULL };
+  g_autoptr (Play) play = play_new (catalog,
+                                    "name: a\nfidelity: packet\ncluster: {node: dgx-a100, nodes: 2}\n"
+                                    "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
+                                    NULL);
+  FabRegistry models = fab_models;
+
+  models.lists[FAB_MODEL_NET] = nets;
+  g_autoptr (FabScenario) fast = fab_draw_fast (play->scenario, &models);
+  assert_string_equal (fab_scenario_spec (fast)->fidelity.info->name, "fluid");
+  models.lists[FAB_MODEL_NET] = slow;
+  assert_null (fab_draw_fast (play->scenario, &models));
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (draws_count_on_from_the_seed),   cmocka_unit_test (long_plays_have_one_draw),
     cmocka_unit_test (the_median_is_one_of_the_draws), cmocka_unit_test (slow_networks_are_played_as_flows),
-    cmocka_unit_test (work_is_what_kernels_take),
+    cmocka_unit_test (work_is_what_kernels_take),      cmocka_unit_test (the_fast_network_is_one_of_flows),
   };
 
   return play_run_tests ("draw", tests, &catalog);
