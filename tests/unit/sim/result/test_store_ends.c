@@ -333,6 +333,50 @@ any_number_of_rows_is_stored (void **state)
   assert_int_equal (number_of (store, "SELECT count (*) FROM run"), G_N_ELEMENTS (numbers));
 }
 
+/* Descriptors that the process has open; 0: nobody can say. */
+static guint
+count_open_files (void)
+{
+  g_autoptr (GDir) directory = g_dir_open ("/proc/self/fd", 0, NULL);
+  guint n = 0;
+
+  while (directory != NULL && g_dir_read_name (directory) != NULL)
+    n++;
+  return n;
+}
+
+/* A store that is closed has no file open, although it has stored many rows at once. */
+static void
+closing_leaves_no_file_open (void **state)
+{
+  g_autofree char *path = file_in (state, "a.db");
+  guint n_before = count_open_files ();
+
+  assert_true (write_run (path, 200, NULL));
+  assert_int_equal (count_open_files (), n_before);
+}
+
+/* A run whose own row is refused does not begin, and the next one does. What failures leave of it is one row. */
+static void
+a_run_begins_with_its_row (G_GNUC_UNUSED void **state)
+{
+  const FabRunRecord unnamed = { NULL, "", "0", "fluid", 0, 1, 1, 0, 0, 0 };
+  const FabGoodputRecord rows[] = { { .failures = "each", .ettr_fraction = 0.9, .calendar_s = 5 },
+                                    { .failures = NULL } };
+  g_autoptr (FabStore) store = fab_store_new (NULL);
+  g_autoptr (GError) error = NULL;
+  gint64 run_id = 7;
+
+  assert_false (fab_store_begin_run (store, &unnamed, &run_id, &error));
+  assert_says (error, "results in memory: cannot store the run (from row 1 of 1): ");
+  assert_int_equal (run_id, 7);
+  assert_true (add_head (store, &run_id, NULL) && fab_store_add_goodput (store, rows, NULL)
+               && fab_store_commit_run (store, NULL));
+  assert_int_equal (run_id, 1);
+  assert_int_equal (number_of (store, "SELECT count (*) FROM goodput WHERE run_id = 1 AND failures = 'each'"),
+                    1);
+}
+
 /* What comes later to a run: findings replace those that it has where there are any, and stay otherwise. Another run is
  * not touched, and when something is refused nothing of it is kept and the store goes on. */
 static void
@@ -380,6 +424,8 @@ main (void)
     store_test (memory_is_a_place_and_a_stream_is_none),
     store_test (any_number_of_rows_is_stored),
     store_test (findings_are_replaced_in_one_run),
+    store_test (closing_leaves_no_file_open),
+    store_test (a_run_begins_with_its_row),
   };
 
   return cmocka_run_group_tests_name ("store_ends", tests, NULL, NULL);

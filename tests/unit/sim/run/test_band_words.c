@@ -28,7 +28,7 @@ static FabCatalog *catalog;
   "    {place: inside, operations: rings, low: 0.4, high: 3}]},\n"                                     \
   "  {name: pigeon-400, library: nccl, coverage: 95%, cells: [{place: between, operations: rings,\n"   \
   "    up_to: 1MB, low: 0.95, high: 1.05, tables: 30, families: 9, publications: 8, machines: 2,\n"    \
-  "    spread: 1.5}]}]\n"
+  "    spread: 1.5}]}, {name: aardvark-400, library: nccl, coverage: 95%, cells: []}]\n"
 
 /* A family has its own cell below 1 MB. Where it has none, that of any family stands for it, if its links were fitted
  * to tables; else that of families which nobody measured, if another one is of its technology; else the unknown. */
@@ -71,6 +71,10 @@ a_collective_has_the_nearest_cell (G_GNUC_UNUSED void **state)
       "unmeasured",
       0.7 },
     { { "pigeon", "nccl", FAB_PLAN_BETWEEN, FAB_PLAN_RINGS, FAB_EVIDENCE_TABLES, FALSE },
+      1,
+      "unmeasured",
+      0.7 },
+    { { "aardvark-200", "nccl", FAB_PLAN_BETWEEN, FAB_PLAN_RINGS, FAB_EVIDENCE_TABLES, FALSE },
       1,
       "unmeasured",
       0.7 },
