@@ -156,9 +156,9 @@ check_figure (guint yaml, const char *what)
 static void
 formulas_give_their_values (G_GNUC_UNUSED void **state)
 {
-  static const char *const training[] = { "step", "tokens", "mfu", "exposed", "memory" }, *const sends[] = {
-    "step", "collective largest", "exposed"
-  };
+  static const char *const training[] = { "step",   "tokens",     "mfu",       "exposed",
+                                          "memory", "token_cost", "step_cost", "hour_cost" },
+                           *const sends[] = { "step", "collective largest", "exposed" };
 
   for (guint i = 0; i < G_N_ELEMENTS (yamls); i++) {
     gboolean is_training = strstr (yamls[i], "operations") == NULL;

@@ -127,6 +127,23 @@ rows_have_times (G_GNUC_UNUSED void **state)
   assert_near ((double) measured_point (series, 2097152)->time_ps, 2097152 / 100e9 * 1e12, 1e-6);
 }
 
+/* Of several tables in one text the first one is read, and the others are told. */
+static void
+further_tables_are_left_out (G_GNUC_UNUSED void **state)
+{
+  static const char *const texts[] = { HEAD REDUCED, HEAD REDUCED HEAD REDUCED HEAD REDUCED };
+
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++) {
+    g_autoptr (FabMeasurements) found = read (texts[i], NULL, 0, NULL);
+
+    assert_int_equal (found->series->len, 1);
+    assert_int_equal (found->notes->len, i);
+    if (i > 0)
+      assert_string_equal (((const FabFileNote *) g_ptr_array_index (found->notes, 0))->text,
+                           "the other 2 tables of the text");
+  }
+}
+
 int
 main (void)
 {
@@ -134,6 +151,7 @@ main (void)
     cmocka_unit_test (what_a_table_is_of),
     cmocka_unit_test (what_cannot_be_told_is_refused),
     cmocka_unit_test (rows_have_times),
+    cmocka_unit_test (further_tables_are_left_out),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
