@@ -330,10 +330,10 @@ static const Names names[] = {
   { "reduce_scatter", "ReduceScatter", TRUE, "_reduce_scatter_base", FALSE, TRUE },
   { "broadcast", "Broadcast", FALSE, "broadcast", FALSE, FALSE },
   { "reduce", "Reduce", TRUE, "reduce", FALSE, FALSE },
-  { "alltoall", "SendRecv", FALSE, "all_to_all", FALSE, FALSE },
+  { "all_to_all", "SendRecv", FALSE, "all_to_all", FALSE, FALSE },
   { "gather", "SendRecv", FALSE, "gather", FALSE, FALSE },
   { "scatter", "SendRecv", FALSE, "scatter", FALSE, FALSE },
-  { "sendrecv", "SendRecv", FALSE, "send", FALSE, FALSE },
+  { "send_recv", "SendRecv", FALSE, "send", FALSE, FALSE },
 };
 
 typedef struct {

@@ -227,6 +227,64 @@ a_run_is_written_for_the_profiler (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Each operation has the name of PyTorch's collective, the kernel of NCCL, and elements in and out: of 8000 bytes among
+ * four ranks one rank has 2000. */
+static void
+operations_have_the_names_of_the_profiler (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *op, *kernel, *collective;
+    guint in, out;
+  } cases[] = {
+    { "all_reduce", "AllReduce_Sum_u8_RING_LL", "allreduce", 8000, 8000 },
+    { "all_gather", "AllGather_RING_LL", "_allgather_base", 2000, 8000 },
+    { "reduce_scatter", "ReduceScatter_Sum_u8_RING_LL", "_reduce_scatter_base", 8000, 2000 },
+    { "broadcast", "Broadcast_RING_LL", "broadcast", 8000, 8000 },
+    { "reduce", "Reduce_Sum_u8_RING_LL", "reduce", 8000, 8000 },
+    { "all_to_all", "SendRecv", "all_to_all", 8000, 8000 },
+    { "gather", "SendRecv", "gather", 8000, 8000 },
+    { "scatter", "SendRecv", "scatter", 8000, 8000 },
+    { "send_recv", "SendRecv", "send", 8000, 8000 },
+  };
+  const FabKinetoOptions options = { NULL, FALSE, upper };
+  const FabRunRecord run = { "ops", "name: ops\n", "0.1", "fluid", 7, 4, 1, 312e12, 80000000000, 0 };
+  const FabRankClassRecord class = { 0, 0, 4, "all" };
+  const FabLinkRecord links[] = { { 0, "a", "b", "ib", 1, 50000000000, 600000 },
+                                  { 1, "b", "a", "ib", 1, 50000000000, 600000 } };
+  g_autofree char *directory = path_of ("ops"), *file = path_of ("ops.db");
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (FabStore) store = fab_store_open (file, FAB_STORE_WRITE, NULL);
+    const FabStepRecord step = { times_of (0, 0), 0.4, 0.5, 1e6 };
+    const FabIterationRecord times = times_of (0, 0);
+    const FabCollectiveRecord collective = collective_of (0, 0, cases[i].op, 5);
+    const FabSpanRecord span = span_of (0, 0, FAB_SPAN_COMM, "comm", "bucket0", 5, 8);
+    g_auto (FabTraceSource) source = { 0 };
+
+    assert_true (fab_store_begin_run (store, &run, NULL, NULL)
+                 && fab_store_add_classes (store, &class, 1, NULL)
+                 && fab_store_add_links (store, links, 2, NULL) && fab_store_add_steps (store, &step, 1, NULL)
+                 && fab_store_add_iterations (store, &times, 1, NULL)
+                 && fab_store_add_collectives (store, &collective, 1, NULL)
+                 && fab_store_add_spans (store, &span, 1, NULL) && fab_store_commit_run (store, NULL));
+    assert_true (fab_store_close (&store, NULL));
+    assert_true (fab_trace_source_open (&source, file, 0, -1, -1, NULL));
+    assert_true (fab_trace_write_kineto (&source, directory, &options, NULL));
+    g_autofree char *path = g_build_filename (directory, "rank-0.json", NULL), *text = NULL;
+    g_autofree char *kernel = g_strdup_printf (
+        "\"name\":\"ncclDevKernel_%s(ncclDevKernelArgsStorage<4096ul>)\"", cases[i].kernel);
+    g_autofree char *arguments = g_strdup_printf (
+        "\"Collective name\":\"%s\",\"In msg nelems\":%u,\"Out msg nelems\":%u,\"Group size\":4,\"dtype\":\"Byte\"",
+        cases[i].collective, cases[i].in, cases[i].out);
+    assert_true (g_file_get_contents (path, &text, NULL, NULL));
+    if (strstr (text, kernel) == NULL || strstr (text, arguments) == NULL)
+      fail_msg ("%s: %s and %s are not in\n%s", cases[i].op, kernel, arguments, text);
+    g_unlink (path);
+  }
+  g_rmdir (directory);
+  g_unlink (file);
+}
+
 /* --- what is asked for --- */
 
 static void
@@ -365,9 +423,13 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (a_run_is_written_for_chrome), cmocka_unit_test (a_run_is_written_for_the_profiler),
-    cmocka_unit_test (ranges_are_those_of_the_run), cmocka_unit_test (ranks_are_those_of_a_list),
-    cmocka_unit_test (ranks_of_classes_with_gaps),  cmocka_unit_test (a_folder_holds_ranks_alone),
+    cmocka_unit_test (a_run_is_written_for_chrome),
+    cmocka_unit_test (a_run_is_written_for_the_profiler),
+    cmocka_unit_test (operations_have_the_names_of_the_profiler),
+    cmocka_unit_test (ranges_are_those_of_the_run),
+    cmocka_unit_test (ranks_are_those_of_a_list),
+    cmocka_unit_test (ranks_of_classes_with_gaps),
+    cmocka_unit_test (a_folder_holds_ranks_alone),
   };
 
   return cmocka_run_group_tests (tests, set_up, tear_down);
