@@ -217,9 +217,8 @@ kernels_alone_take_longer_through_sockets_that_split_packets (void **state)
 }
 
 /* Copies that are staged at 8 of 10, kernels at 5 of 10, and copies in all no faster than their limit, where one is
- * known; wires have 10 GB/s. A limit of kernels that is above all that takes nothing from
- * them; one of 2 GB/s in both directions leaves half as much more in one, and holds up GPUs that could send 5, or 4 where headers take
- * a fifth. */
+ * known; wires have 10 GB/s. A limit of kernels that is above all that takes nothing from them; one of 2 GB/s in both
+ * directions leaves half as much more in one, and holds up GPUs that could send 5, or 4 where headers take a fifth. */
 static void
 staged_bytes_have_the_rate_of_their_drive (void **state)
 {

@@ -21,8 +21,8 @@ member_of (const FabCluster *cluster, FabVertexId vertex)
   return fab_graph_vertex (cluster->graph, vertex)->member;
 }
 
-/* Groups of ranks of two nodes. Where the sender's node has none of the receiver's number, the rank of the group that is
- * nearest to the receiver's NIC stands for it, if it is as near as the receiver. */
+/* Groups of ranks of two nodes. Where the sender's node has none of the receiver's number, that rank of the group which
+ * is nearest to the receiver's NIC stands for it, if it is as near as the receiver. */
 static void
 ranks_of_uneven_groups_relay (G_GNUC_UNUSED void **state)
 {
