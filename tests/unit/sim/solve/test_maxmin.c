@@ -157,6 +157,20 @@ of_links_that_are_full_at_once_the_first_is_named (G_GNUC_UNUSED void **state)
     }
 }
 
+/* Flow 0 stands still on a link that carries nothing, and neither its limit nor its other link, which flow 1 fills, moves
+ * it. */
+static void
+a_link_without_capacity_holds_its_flows (G_GNUC_UNUSED void **state)
+{
+  System s = { 2, 2, { 0, 10 }, { { 1, 1 }, { 0, 1 } }, NULL, (double[]){ 5, 0 }, { 0 }, { 0 } };
+
+  solve (&s);
+  assert_near (s.rates[0], 0, 0);
+  assert_near (s.rates[1], 10, 1e-15);
+  assert_int_equal (s.binding[0], 0);
+  assert_int_equal (s.binding[1], 1);
+}
+
 static void
 memory_is_used_again_for_another_size (G_GNUC_UNUSED void **state)
 {
@@ -185,6 +199,7 @@ main (void)
     cmocka_unit_test (one_long_flow_among_short_ones),
     cmocka_unit_test (small_weights_survive_beside_large_ones),
     cmocka_unit_test (of_links_that_are_full_at_once_the_first_is_named),
+    cmocka_unit_test (a_link_without_capacity_holds_its_flows),
     cmocka_unit_test (memory_is_used_again_for_another_size),
   };
 
