@@ -63,6 +63,11 @@ ports_that_work_have_the_bytes_of_dead_ones (G_GNUC_UNUSED void **state)
 
   g_array_append_vals (spells, before, G_N_ELEMENTS (before));
   fab_failover_spread (graph, spells);
+  for (guint i = 0; i < spells->len; i++) {
+    const FabSpell *spell = &g_array_index (spells, FabSpell, i);
+
+    assert_true (spell->until_ps == 0 || spell->until_ps > spell->at_ps);
+  }
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     for (guint k = 0; k < G_N_ELEMENTS (ports); k++)
       assert_near (left_of (spells, ports[k], rows[i].at_ps), rows[i].left, 0);
@@ -115,6 +120,20 @@ leaves_of_one_plane_meet (G_GNUC_UNUSED void **state)
 
     assert_int_equal (fab_failover_meets (&cluster, &a, &b), !is_apart);
   }
+}
+
+/* Two planes of two switches each, one after the other. */
+static void
+planes_of_several_switches_are_apart (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabGraph) graph = graph_of (
+      "-ssss0n1n", (GraphJoin[]){ { 0, 1, 1, 1 }, { 2, 3, 1, 1 }, { 4, 0, 1, 1 }, { 5, 3, 1, 1 }, { 0 } });
+  FabVertexId nics[] = { 4, 5 }, a, b;
+  const FabCluster cluster = { .graph = graph, .n_nodes = 2, .nics_per_node = 1, .nics = nics };
+
+  assert_false (fab_failover_meets (&cluster, &a, &b));
+  assert_int_equal (a, 4);
+  assert_int_equal (b, 5);
 }
 
 static void
@@ -171,6 +190,7 @@ main (void)
     cmocka_unit_test (ports_that_work_have_the_bytes_of_dead_ones),
     cmocka_unit_test (nics_lose_their_own_ports_alone),
     cmocka_unit_test (leaves_of_one_plane_meet),
+    cmocka_unit_test (planes_of_several_switches_are_apart),
     cmocka_unit_test (ports_of_nics_with_several_are_told_apart),
     cmocka_unit_test (nics_of_two_planes_do_not_meet),
   };
