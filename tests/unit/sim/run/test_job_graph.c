@@ -381,6 +381,9 @@ groups_are_those_of_the_dimensions (G_GNUC_UNUSED void **state)
     }
   assert_int_equal (n_found, 4);
   graphs_clear (&graphs);
+  graphs = graphs_new ("kind: fsdp", FALSE); /* of two operations over the same ranks */
+  assert_int_equal (fab_job_graph_n_groups (graphs.graph), 1);
+  graphs_clear (&graphs);
 }
 
 /* Where switches reduce, no rank sends to another one. Ranks of a group are those whose data the switch adds. */
@@ -527,8 +530,15 @@ bytes_are_rounded_in_sum (G_GNUC_UNUSED void **state)
     guint n_sends = 0;
 
     for (guint i = 0; i < graphs.nodes[r]->len; i++)
-      if (node_at (&graphs, r, i)->kind == FAB_JOB_SEND)
-        assert_int_equal (node_at (&graphs, r, i)->bytes, n_sends++ % 2 == 0 ? 13 : 12);
+      if (node_at (&graphs, r, i)->kind == FAB_JOB_SEND) {
+        const FabJobNode *node = node_at (&graphs, r, i);
+
+        /* Each one but the first of its lane waits for the one before, and for what it passes on. */
+        assert_int_equal (node->bytes, n_sends % 2 == 0 ? 13 : 12);
+        assert_int_equal (node->n_deps, n_sends % 6 == 0 ? 1 : 2);
+        if (n_sends++ % 6 > 0)
+          assert_int_equal (g_array_index (graphs.deps[r], guint, node->first_dep), i - 1);
+      }
     assert_int_equal (n_sends, 12);
   }
   graphs_clear (&graphs);

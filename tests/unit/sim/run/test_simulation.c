@@ -554,6 +554,19 @@ a_pulse_beats_while_it_runs (G_GNUC_UNUSED void **state)
 
 /* --- what it says of itself --- */
 
+/* A network without a clock of its own has no episodes. */
+static void
+nothing_is_remembered_without_episodes (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_of ("fidelity: fluid\n", SUM, NULL);
+
+  assert_true (fab_simulation_step (play->simulation));
+  FabEpisodesCount count = fab_simulation_episodes (play->simulation);
+  assert_int_equal (count.n_episodes, 0);
+  assert_int_equal (count.n_collectives, 0);
+  assert_int_equal (fab_simulation_memo_record (play->simulation).n_episodes, 0);
+}
+
 /* Kernels take longer while collectives occupy multiprocessors: as much as their spans are longer than the tasks, mean
  * over ranks. Where a rank is slow for another reason nothing is said, and without contention nothing is slowed. */
 static void
@@ -689,6 +702,7 @@ main (void)
     cmocka_unit_test (a_network_hears_that_it_is_cancelled),
     cmocka_unit_test (threads_change_no_figure),
     cmocka_unit_test (a_pulse_beats_while_it_runs),
+    cmocka_unit_test (nothing_is_remembered_without_episodes),
     cmocka_unit_test (kernels_are_slowed_by_collectives),
     cmocka_unit_test (records_are_of_the_scenario_and_its_machine),
     cmocka_unit_test (seeds_are_used_where_something_is_drawn),
