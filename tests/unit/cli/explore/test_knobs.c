@@ -725,8 +725,8 @@ is_free (const FabKnobBoard *board, const FabKnobSetting *setting, FabKnobId id)
   }
 }
 
-/* The scenario that a setting stands for, opened by itself, starts where the knobs stand, and where they are said to be in
- * effect in any case. */
+/* The scenario that a setting stands for, opened by itself, starts where the knobs stand, and where they are said
+ * to be in effect in any case. */
 static void
 test_settings_are_where_their_scenarios_start (G_GNUC_UNUSED void **state)
 {

@@ -158,8 +158,8 @@ there_may_be_a_class_for_every_link (G_GNUC_UNUSED void **state)
   assert_near (self->flows[1].rate, 400.0 / 201, 1e-12);
 }
 
-/* A hundred weights, which is more than there is room for at first, and then the same ones again: one class each, of two
- * links. */
+/* A hundred weights, which is more than there is room for at first, and then the same ones again: one class each,
+ * of two links. */
 static void
 weights_that_come_again_are_in_their_classes (G_GNUC_UNUSED void **state)
 {

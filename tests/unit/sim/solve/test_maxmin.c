@@ -135,8 +135,8 @@ small_weights_survive_beside_large_ones (G_GNUC_UNUSED void **state)
   assert_near (s.rates[1], (1e9 - 1e8) / 1e-3, 1e-15);
 }
 
-/* Three links are full at 5 at once, and the limit is reached there too: the first of them is named, and a link before a
- * limit, in whatever order the flow lists them. */
+/* Three links are full at 5 at once, and the limit is reached there too: the first of them is named, and a link
+ * before a limit, in whatever order the flow lists them. */
 static void
 of_links_that_are_full_at_once_the_first_is_named (G_GNUC_UNUSED void **state)
 {
@@ -157,8 +157,8 @@ of_links_that_are_full_at_once_the_first_is_named (G_GNUC_UNUSED void **state)
     }
 }
 
-/* Flow 0 stands still on a link that carries nothing, and neither its limit nor its other link, which flow 1 fills, moves
- * it. */
+/* Flow 0 stands still on a link that carries nothing, and neither its limit nor its other link, which flow 1 fills,
+ * moves it. */
 static void
 a_link_without_capacity_holds_its_flows (G_GNUC_UNUSED void **state)
 {

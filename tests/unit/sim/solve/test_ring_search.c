@@ -277,8 +277,8 @@ an_order_begins_where_most_links_follow (G_GNUC_UNUSED void **state)
   assert_true (order[0] == 0 && order[1] == 1 && order[2] == 3 && order[3] == 2);
 }
 
-/* 0 to 1 and 2, and 2 to 1. From 0 the walk 0, 1, 2 has one direct link, and from 1 the walk 1, 0, 2 has one as well, but
- * another one closes the ring. From 2 it is as many. */
+/* 0 to 1 and 2, and 2 to 1. From 0 the walk 0, 1, 2 has one direct link, and from 1 the walk 1, 0, 2 has one as
+ * well, but another one closes the ring. From 2 it is as many. */
 static void
 the_link_that_closes_an_order_counts (G_GNUC_UNUSED void **state)
 {
@@ -290,8 +290,8 @@ the_link_that_closes_an_order_counts (G_GNUC_UNUSED void **state)
   assert_memory_equal (order, from_one, sizeof from_one);
 }
 
-/* A circle of wires, all in one direction: a ring over 64 vertices, and over more none is looked for. No path over it ends
- * one vertex after its beginning. */
+/* A circle of wires, all in one direction: a ring over 64 vertices, and over more none is looked for. No path over
+ * it ends one vertex after its beginning. */
 static void
 of_very_many_vertices_no_set_is_looked_for (G_GNUC_UNUSED void **state)
 {

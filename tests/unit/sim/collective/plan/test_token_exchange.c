@@ -129,8 +129,8 @@ a_token_crosses_to_a_node_once (G_GNUC_UNUSED void **state)
   }
 }
 
-/* Of three nodes each sends to both others what a third of the tokens' copies is; none of two of nine experts is one of a
- * node's three in 6/9 x 5/8 = 30/72 of all cases. */
+/* Of three nodes each sends to both others what a third of the tokens' copies is; none of two of nine experts is
+ * one of a node's three in 6/9 x 5/8 = 30/72 of all cases. */
 static void
 a_node_sends_to_each_other_node (G_GNUC_UNUSED void **state)
 {

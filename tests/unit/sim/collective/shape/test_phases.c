@@ -291,9 +291,9 @@ a_link_that_is_always_busy_needs_no_limit (G_GNUC_UNUSED void **state)
   fab_footprint_free (of_one.footprint);
 }
 
-/* What differs by less than 1e-9 is the same but for rounding. The second phase adds a message over other links that
- * takes so much of the time of the first; or, in a first phase over the only link of the second, another message ends by
- * so much before that one. */
+/* What differs by less than 1e-9 is the same but for rounding. The second phase adds a message over other links
+ * that takes so much of the time of the first; or, in a first phase over the only link of the second, another
+ * message ends by so much before that one. */
 static void
 phases_that_differ_by_rounding_are_alike (G_GNUC_UNUSED void **state)
 {

@@ -511,9 +511,9 @@ the_ring_that_is_heavier_on_the_slow_link_is_left_out (G_GNUC_UNUSED void **stat
       assert_second_ring);
 }
 
-/* Eight GPUs as corners of a cube, wired along its edges, with a NIC beside each. A way over all of it ends on the colour
- * on which it did not begin, so that rings that go out one, two or three GPUs later than they come in cannot all follow
- * wires; four later is the other end of an edge. Each of the 8 rings follows 7 of the 24 wires. */
+/* Eight GPUs as corners of a cube, wired along its edges, with a NIC beside each. A way over all of it ends on the
+ * colour on which it did not begin, so that rings that go out one, two or three GPUs later than they come in cannot
+ * all follow wires; four later is the other end of an edge. Each of the 8 rings follows 7 of the 24 wires. */
 static void
 the_shift_with_the_best_ways_is_found (G_GNUC_UNUSED void **state)
 {

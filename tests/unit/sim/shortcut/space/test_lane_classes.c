@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_lane_classes.c - which lanes of schedules are of one class, and what the lane that is played for them puts on links.
+/* test_lane_classes.c - which lanes of schedules are of one class, and what the lane that is played for them puts
+ * on links.
  *
- * Every GPU is on one switch, by a link up to it and a link down from it that carry a byte per ps. Lane l goes from GPU
- * l to the next one, over the link up from the one and the link down to the other. As it is, all lanes are alike.
+ * Every GPU is on one switch, by a link up to it and a link down from it that carry a byte per ps. Lane l goes from
+ * GPU l to the next one, over the link up from the one and the link down to the other. As it is, all lanes are
+ * alike.
  */
 #include "tests/support/test.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_ring_skips.c - which rounds of rings are skipped, and when: rings that are alike, that are alone and that meet. */
+/* test_ring_skips.c - which rounds of rings are skipped, and when: rings that are alike, that are alone and that
+ * meet. */
 #include "tests/unit/sim/shortcut/time/ring_skips_scene.h"
 
 /* Nine messages of each lane show the period, the last one at 8 x 1100 - 100 ps: four of them before it is noticed

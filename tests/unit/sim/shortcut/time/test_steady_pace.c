@@ -142,8 +142,8 @@ a_delay_that_passes_through_does_not_count (G_GNUC_UNUSED void **state)
   fab_steady_pace_clear (&pace);
 }
 
-/* Two items of four have a delay in each window, in turn, which makes them slower in the mean: 0.5 % is as much as it may
- * be, and 2 % beside another ring. Else the pace has not settled, though the shortest intervals are steady. */
+/* Two items of four have a delay in each window, in turn, which makes them slower in the mean: 0.5 % is as much as
+ * it may be, and 2 % beside another ring. Else the pace has not settled, though the shortest intervals are steady. */
 static void
 delays_that_go_round_for_good_leave_no_pace (G_GNUC_UNUSED void **state)
 {
@@ -214,8 +214,8 @@ groups_have_paces_of_their_own (G_GNUC_UNUSED void **state)
   fab_steady_pace_clear (&pace);
 }
 
-/* How far two windows may differ, and items of one: what is a little more apart has not settled. Beside another ring the
- * interval is the mean of all items over both windows. */
+/* How far two windows may differ, and items of one: what is a little more apart has not settled. Beside another
+ * ring the interval is the mean of all items over both windows. */
 static void
 windows_and_items_differ_by_so_much (G_GNUC_UNUSED void **state)
 {

@@ -182,7 +182,8 @@ a_ring_that_is_over_is_waited_for (G_GNUC_UNUSED void **state)
       .skips = { { 5400, 40 * 1100 }, { 58200, 42 * 1100 } },
       .n_times = { 20, 21 },
       .n_skipped = { { 82, 40 } } },
-    /* Its 13th message begins after 12 x 21400 ps and is passed on 21400 ps later, when the 254th of the others begins. */
+    /* Its 13th message begins after 12 x 21400 ps and is passed on 21400 ps later, when the 254th of the others
+     * begins. */
     { .name = "its last message takes long",
       .played = { .ops = &paced_net,
                   .rings = { { 400, 0, { 0, 0, 20300, 20300 }, PAIRS, .fewer = { 0, 0, 387, 387 } } } },
@@ -267,9 +268,9 @@ rounds_repeat_for_longer_than_messages_are_under_way (G_GNUC_UNUSED void **state
   ASSERT_ROWS (rows);
 }
 
-/* Whether a pace has settled is asked once where several lanes begin, when a window of the first ring ends. Once its first
- * lane is over that is so in every round in which the slow ring beside has not begun two messages, which are eight
- * rounds; and in the end that ring is the first one. */
+/* Whether a pace has settled is asked once where several lanes begin, when a window of the first ring ends. Once
+ * its first lane is over that is so in every round in which the slow ring beside has not begun two messages, which
+ * are eight rounds; and in the end that ring is the first one. */
 static void
 one_question_is_asked_at_a_time (G_GNUC_UNUSED void **state)
 {
