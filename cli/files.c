@@ -57,7 +57,7 @@ is_same_file (const char *x, const char *y)
 }
 
 gboolean
-fab_cli_check_out (const char *option, const char *out, char *const *files, GError **error)
+fab_cli_check_apart (const char *option, const char *out, char *const *files, GError **error)
 {
   if (out == NULL || strcmp (out, "-") == 0)
     return TRUE;
@@ -66,7 +66,15 @@ fab_cli_check_out (const char *option, const char *out, char *const *files, GErr
       return fab_throw (error, FAB_ERROR_INPUT,
                         "%s %s is a file that this command needs, and it would be lost: name another one",
                         option, out);
-  if (fab_output_check (out, error))
+  return TRUE;
+}
+
+gboolean
+fab_cli_check_out (const char *option, const char *out, char *const *files, GError **error)
+{
+  if (!fab_cli_check_apart (option, out, files, error))
+    return FALSE;
+  if (out == NULL || fab_output_check (out, error))
     return TRUE;
   g_prefix_error (error, "%s ", option);
   return FALSE;

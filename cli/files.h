@@ -10,8 +10,11 @@
 gboolean fab_cli_read_file (const char *path, gsize limit_bytes, char **text, gsize *size, GError **error);
 
 /* Fails when a file that `option` ("--out") names, and that is to be written at the end, is one of the files
- * (NULL-ended, or NULL) that the command needs, a database, or in a place where nothing can be written. `out` may be
- * NULL or "-", which pass. Commands that compute for long ask this first. */
+ * (NULL-ended, or NULL) that the command needs. `out` may be NULL or "-", which pass. */
+gboolean fab_cli_check_apart (const char *option, const char *out, char *const *files, GError **error);
+
+/* Fails also when it is a database, or in a place where nothing can be written. Commands that compute for long ask this
+ * first. */
 gboolean fab_cli_check_out (const char *option, const char *out, char *const *files, GError **error);
 
 /* What g_print prints goes to standard error from now on when `out` (which may be NULL) is "-": standard output is the

@@ -356,7 +356,7 @@ import_files (const ImportOptions *o, char **paths, GError **error)
   g_autofree char *text = NULL;
   gsize size;
 
-  if (!fab_cli_check_out ("--out", o->out, paths, error)
+  if (!fab_cli_check_apart ("--out", o->out, paths, error) /* measurements are added to those of a file */
       || !fab_cli_read_file (paths[0], FAB_IMPORT_MAX_BYTES, &text, &size, error))
     return FALSE;
   if (import_is_measured (o, &(FabFileText){ paths[0], text, size }))

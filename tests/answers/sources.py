@@ -53,7 +53,7 @@ class Setups(answer.AnswerTest):
             done = self.fabricast("validate", "setups", self.NAMES[0], option, os.path.join("nowhere", "x"))
             self.assertEqual((done.returncode, done.stdout), (2, ""), option)
             self.assertIn(os.path.join("nowhere", "x"), done.stderr)
-            self.assertIn("No such file or directory", done.stderr)
+            self.assertIn("there is no directory 'nowhere'", done.stderr)
 
     def test_means_are_those_of_the_rows(self):
         page = self.good("validate", "setups", *self.NAMES, "--format", "markdown")
