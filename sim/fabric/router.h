@@ -77,7 +77,8 @@ fab_router_uses_seed (const FabRouter *router)
 static inline FabBalance
 fab_router_balance (const FabRouter *router)
 {
-  return router->ops->balance != NULL ? router->ops->balance (router) : (FabBalance){ .kind = FAB_BALANCE_SHARES };
+  return router->ops->balance != NULL ? router->ops->balance (router)
+                                      : (FabBalance){ .kind = FAB_BALANCE_SHARES };
 }
 
 /* Appends the shares (FabShare) of a transfer; src = dst appends nothing. */
