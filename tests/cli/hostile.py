@@ -2,10 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a hostile file, or a machine that gives too little, does to a command: it ends soon, with one sentence, and shows a
 terminal nothing that it would obey."""
-import contextlib
 import json
 import os
-import pty
 import re
 import resource
 import sqlite3
@@ -13,6 +11,7 @@ import subprocess
 import time
 import unittest
 
+from screen import run_on_terminal
 from support import HELLO, SLOWNESS, SOURCE, CliTest, environment, main
 import child
 import support
@@ -267,15 +266,9 @@ class Scarce(CliTest):
 
     def on_terminal(self, *args):
         """All that a command shows on a terminal."""
-        process, terminal = pty.fork()
-        if process == 0:
-            os.execve(support.PROGRAM, [support.PROGRAM, *args], environment())
-        seen = b""
-        with open(terminal, "rb", buffering=0) as file, contextlib.suppress(OSError):  # EIO is the end
-            while more := file.read(4096):
-                seen += more
-        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), 0, seen)
-        return seen.decode()
+        shown, code = run_on_terminal(100, args, self.directory)
+        self.assertEqual(code, 0, shown)
+        return shown
 
     def test_a_large_parent_changes_no_estimate(self):
         """The system counts the memory of the program that started this one as if it were this one's peak."""

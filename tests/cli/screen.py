@@ -6,6 +6,7 @@ import fcntl
 import os
 import pty
 import re
+import select
 import struct
 import subprocess
 import termios
@@ -19,8 +20,12 @@ FOUR_NODES = os.path.join(SOURCE, "scenarios", "four-nodes.yaml")
 HYBRID = os.path.join(SOURCE, "scenarios", "ddp-2b-4nodes-400g.yaml")
 
 
-def on_terminal(columns, args, cwd, stderr=None, **variables):
-    """What the program writes to a terminal of so many columns."""
+END = b"\0end\0"  # no program writes it
+
+
+def run_on_terminal(columns, args, cwd, stderr=None, **variables):
+    """What the program writes to a terminal of so many columns, and its exit code. The terminal stays open until all that
+    was written has come: when its last user closes it, a busy kernel may throw away what is still under way."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     env = {**environment(), "TERM": "xterm-256color", **variables}
@@ -29,19 +34,20 @@ def on_terminal(columns, args, cwd, stderr=None, **variables):
             env.pop(name, None)
     with subprocess.Popen([support.PROGRAM, *args], stdin=subprocess.DEVNULL, stdout=theirs, stderr=stderr or theirs, cwd=cwd,
                           env=env) as child:
-        os.close(theirs)
-        parts = []
-        while True:
-            try:
-                part = os.read(ours, 1 << 16)
-            except OSError:  # the other end is closed
-                break
-            if not part:
-                break
-            parts.append(part)
-        os.close(ours)
-        child.wait()
-    return b"".join(parts).decode().replace("\r\n", "\n")
+        seen, is_over = b"", False
+        while not seen.endswith(END):
+            if select.select([ours], [], [], 0.01)[0]:
+                seen += os.read(ours, 1 << 16)
+            elif not is_over and child.poll() is not None:
+                is_over = True
+                os.write(theirs, END)
+    os.close(ours)
+    os.close(theirs)
+    return seen.removesuffix(END).decode().replace("\r\n", "\n"), child.returncode
+
+
+def on_terminal(columns, args, cwd, stderr=None, **variables):
+    return run_on_terminal(columns, args, cwd, stderr, **variables)[0]
 
 
 class Screen(CliTest):
