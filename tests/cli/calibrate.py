@@ -153,11 +153,11 @@ class Calibrate(CliTest):
         file = self.write_lab()[0]
         os.symlink(file, self.path("same"))
         self.good("import", file, "-o", self.path("lab.meas"))
-        for args, says in ((("calibrate", file, "-o", file), "is a file that is read"),
-                           (("calibrate", "lab.meas", "-o", "lab.meas"), "is a file that is read"),
-                           (("calibrate", file, "-o", "same"), "is a file that is read"),
+        for args, says in ((("calibrate", file, "-o", file), "is a file that this command needs"),
+                           (("calibrate", "lab.meas", "-o", "lab.meas"), "is a file that this command needs"),
+                           (("calibrate", file, "-o", "same"), "is a file that this command needs"),
                            (("calibrate", file, "-o", "lab.meas"), "holds measurements"),
-                           (("import", file, "-o", self.path(".", os.path.basename(file))), "is a file that is read"),
+                           (("import", file, "-o", self.path(".", os.path.basename(file))), "is a file that this command needs"),
                            (("import", os.path.join(SOURCE, "docs", "examples", "topo-a100.txt"), "-o", "lab.meas"),
                             "holds measurements")):
             with self.subTest(args):
