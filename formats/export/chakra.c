@@ -159,8 +159,8 @@ flush_message (FabOutput *file, const GByteArray *message)
   g_autoptr (GByteArray) length = g_byte_array_new ();
 
   put_varint (length, message->len);
-  fwrite (length->data, 1, length->len, file->stream);
-  fwrite (message->data, 1, message->len, file->stream);
+  fab_output_write_bytes (file, length->data, length->len);
+  fab_output_write_bytes (file, message->data, message->len);
 }
 
 static gboolean

@@ -110,13 +110,12 @@ fab_output_abandon (FabOutput *self)
 gboolean
 fab_output_close (FabOutput *self, GError **error)
 {
-  int code = ferror (self->stream) ? EIO : 0;
+  int code = self->code;
 
-  errno = 0;
   if (fflush (self->stream) != 0 || (self->part && fsync (fileno (self->stream)) != 0))
-    code = errno;
+    code = code != 0 ? code : errno;
   if (self->stream != stdout && fclose (self->stream) != 0)
-    code = errno;
+    code = code != 0 ? code : errno;
   self->stream = NULL;
   if (code == 0 && self->part && g_rename (self->part, self->path) != 0)
     code = errno;
@@ -130,7 +129,14 @@ fab_output_close (FabOutput *self, GError **error)
 }
 
 void
+fab_output_write_bytes (FabOutput *self, gconstpointer data, gsize size)
+{
+  if (fwrite (data, 1, size, self->stream) < size && self->code == 0)
+    self->code = errno;
+}
+
+void
 fab_output_write (FabOutput *self, const char *text)
 {
-  fputs (text, self->stream);
+  fab_output_write_bytes (self, text, strlen (text));
 }

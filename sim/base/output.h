@@ -8,6 +8,7 @@
 
 typedef struct {
   FILE *stream;
+  int code;          /* errno of the first write that failed; 0: none has */
   char *path, *part; /* `part` is renamed to `path` at the end; NULL: written directly */
 } FabOutput;
 
@@ -21,6 +22,7 @@ gboolean fab_output_check (const char *path, GError **error);
 /* A database, which may hold hours of measurements, is refused. */
 gboolean fab_output_open (FabOutput *self, const char *path, GError **error);
 void fab_output_write (FabOutput *self, const char *text);
+void fab_output_write_bytes (FabOutput *self, gconstpointer data, gsize size);
 
 /* Ends the file. FALSE when not all of it could be written: `path` then stays as it was. */
 gboolean fab_output_close (FabOutput *self, GError **error);

@@ -204,6 +204,25 @@ a_file_that_is_not_whole_is_none (G_GNUC_UNUSED void **state)
   g_remove (path);
 }
 
+/* The first reason counts, whether it comes when the file ends or while it is written. */
+static void
+why_a_disk_takes_no_more_is_told (G_GNUC_UNUSED void **state)
+{
+  static const gsize sizes[] = { 1, 1 << 12, 1 << 20 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
+    g_autofree char *text = g_strnfill (sizes[i], 'x');
+    g_autoptr (GError) error = NULL;
+    FabOutput file;
+
+    assert_true (fab_output_open (&file, "/dev/full", NULL));
+    fab_output_write (&file, text);
+    fab_output_write_bytes (&file, text, 1);
+    assert_false (fab_output_close (&file, &error));
+    assert_string_equal (error->message, "/dev/full: No space left on device");
+  }
+}
+
 /* A folder that takes the place of the file before its end is no file that can be replaced. */
 static void
 what_took_the_place_of_a_file_stays (G_GNUC_UNUSED void **state)
@@ -253,6 +272,7 @@ main (void)
     cmocka_unit_test (databases_stay),
     cmocka_unit_test (a_place_is_looked_at),
     cmocka_unit_test (a_file_that_is_not_whole_is_none),
+    cmocka_unit_test (why_a_disk_takes_no_more_is_told),
     cmocka_unit_test (what_took_the_place_of_a_file_stays),
     cmocka_unit_test (a_pipe_is_written_to),
   };
