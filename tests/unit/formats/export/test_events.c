@@ -1,49 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_events.c - events of traces that exporters write, byte by byte. */
-#include "tests/support/test.h"
-
-#include <glib/gstdio.h>
-
 #include "formats/export/events.h"
-
-static char *folder;
-
-static int
-make_folder (G_GNUC_UNUSED void **state)
-{
-  folder = g_dir_make_tmp ("events-XXXXXX", NULL);
-  return folder != NULL ? 0 : -1;
-}
-
-/* Nothing is left in it but what the tests name. */
-static int
-remove_folder (G_GNUC_UNUSED void **state)
-{
-  int status = g_rmdir (folder);
-
-  g_free (folder);
-  return status;
-}
-
-static char *
-path_of (const char *name)
-{
-  return g_build_filename (folder, name, NULL);
-}
-
-static void
-assert_content (const char *path, const char *wanted)
-{
-  g_autofree char *text = NULL;
-
-  assert_true (g_file_get_contents (path, &text, NULL, NULL));
-  assert_string_equal (text, wanted);
-}
+#include "tests/support/folder.h"
 
 static void
 events_are_written_byte_by_byte (G_GNUC_UNUSED void **state)
 {
-  g_autofree char *path = path_of ("events.json");
+  g_autofree char *path = folder_path ("events.json");
   FabTraceEvents events;
 
   assert_true (fab_trace_events_open (&events, path, NULL));
@@ -99,7 +62,7 @@ times_are_whole_nanoseconds (G_GNUC_UNUSED void **state)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    g_autofree char *path = path_of ("times.json");
+    g_autofree char *path = folder_path ("times.json");
     g_autofree char *wanted = g_strdup_printf (
         "{\"ph\":\"X\",\"name\":\"n\",\"pid\":0,\"tid\":0,\"ts\":%s,\"dur\":%s}", cases[i].ts, cases[i].dur);
     FabTraceEvents events;
@@ -122,5 +85,5 @@ main (void)
     cmocka_unit_test (times_are_whole_nanoseconds),
   };
 
-  return cmocka_run_group_tests (tests, make_folder, remove_folder);
+  return cmocka_run_group_tests (tests, folder_make, folder_remove);
 }

@@ -1,50 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_output.c - files that are written: each is replaced whole or not at all, and a database never. */
-#include "tests/support/test.h"
+#include "sim/base/output.h"
 
 #include <fcntl.h>
-#include <glib/gstdio.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sim/base/output.h"
-
-static char *folder;
-
-static int
-make_folder (G_GNUC_UNUSED void **state)
-{
-  folder = g_dir_make_tmp ("output-XXXXXX", NULL);
-  return folder != NULL ? 0 : -1;
-}
-
-/* Nothing is left in it but what the tests name. */
-static int
-remove_folder (G_GNUC_UNUSED void **state)
-{
-  int status = g_rmdir (folder);
-
-  g_free (folder);
-  return status;
-}
-
-static char *
-path_of (const char *name)
-{
-  return g_build_filename (folder, name, NULL);
-}
-
-static void
-assert_content (const char *path, const char *wanted)
-{
-  g_autofree char *text = NULL;
-
-  assert_true (g_file_get_contents (path, &text, NULL, NULL));
-  assert_string_equal (text, wanted);
-}
+#include "tests/support/folder.h"
 
 static guint
 count_files (void)
@@ -61,7 +26,7 @@ count_files (void)
 static void
 a_file_is_replaced_whole_or_not_at_all (G_GNUC_UNUSED void **state)
 {
-  g_autofree char *path = path_of ("whole");
+  g_autofree char *path = folder_path ("whole");
 
   for (guint was_there = 0; was_there < 2; was_there++)
     for (guint is_closed = 0; is_closed < 2; is_closed++) {
@@ -92,7 +57,7 @@ a_file_is_replaced_whole_or_not_at_all (G_GNUC_UNUSED void **state)
 static void
 links_are_followed (G_GNUC_UNUSED void **state)
 {
-  g_autofree char *path = path_of ("target"), *link = path_of ("link");
+  g_autofree char *path = folder_path ("target"), *link = folder_path ("link");
   FabOutput file;
 
   assert_true (g_file_set_contents (path, "old", -1, NULL));
@@ -109,7 +74,7 @@ links_are_followed (G_GNUC_UNUSED void **state)
 static void
 what_cannot_be_written_is_told (G_GNUC_UNUSED void **state)
 {
-  g_autofree char *nowhere = path_of ("no/file"),
+  g_autofree char *nowhere = folder_path ("no/file"),
                   *said = g_strdup_printf ("%s: No such file or directory", nowhere),
                   *is_folder = g_strdup_printf ("%s: Is a directory", folder);
   g_autoptr (GError) error = NULL, other = NULL;
@@ -127,7 +92,7 @@ what_cannot_be_written_is_told (G_GNUC_UNUSED void **state)
 static void
 databases_stay (G_GNUC_UNUSED void **state)
 {
-  g_autofree char *path = path_of ("a.db"), *link = path_of ("link");
+  g_autofree char *path = folder_path ("a.db"), *link = folder_path ("link");
   const char *const named[] = { path, link };
 
   assert_true (g_file_set_contents (path, "SQLite format 3\0and more", 24, NULL));
@@ -155,7 +120,7 @@ databases_stay (G_GNUC_UNUSED void **state)
 static void
 a_place_is_looked_at (G_GNUC_UNUSED void **state)
 {
-  g_autofree char *path = path_of ("later"), *nowhere = path_of ("no/file"),
+  g_autofree char *path = folder_path ("later"), *nowhere = folder_path ("no/file"),
                   *said = g_strdup_printf ("%s: there is no directory '%s/no'", nowhere, folder),
                   *is_folder = g_strdup_printf ("%s: Is a directory", folder);
   const struct {
@@ -182,7 +147,7 @@ a_place_is_looked_at (G_GNUC_UNUSED void **state)
 static void
 a_file_that_is_not_whole_is_none (G_GNUC_UNUSED void **state)
 {
-  g_autofree char *path = path_of ("small"), *said = g_strdup_printf ("%s: File too large", path);
+  g_autofree char *path = folder_path ("small"), *said = g_strdup_printf ("%s: File too large", path);
   g_autoptr (GError) error = NULL;
   struct rlimit before, small;
   FabOutput file;
@@ -227,7 +192,7 @@ why_a_disk_takes_no_more_is_told (G_GNUC_UNUSED void **state)
 static void
 what_took_the_place_of_a_file_stays (G_GNUC_UNUSED void **state)
 {
-  g_autofree char *path = path_of ("place"), *said = g_strdup_printf ("%s: Is a directory", path);
+  g_autofree char *path = folder_path ("place"), *said = g_strdup_printf ("%s: Is a directory", path);
   g_autoptr (GError) error = NULL;
   FabOutput file;
 
@@ -244,7 +209,7 @@ what_took_the_place_of_a_file_stays (G_GNUC_UNUSED void **state)
 static void
 a_pipe_is_written_to (G_GNUC_UNUSED void **state)
 {
-  g_autofree char *path = path_of ("pipe");
+  g_autofree char *path = folder_path ("pipe");
   char found[8] = { 0 };
   FabOutput file;
 
@@ -277,5 +242,5 @@ main (void)
     cmocka_unit_test (a_pipe_is_written_to),
   };
 
-  return cmocka_run_group_tests (tests, make_folder, remove_folder);
+  return cmocka_run_group_tests (tests, folder_make, folder_remove);
 }
