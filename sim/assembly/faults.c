@@ -430,10 +430,10 @@ append_port_of (const Search *self, guint nic, const FabFaultSpec *fault, GArray
     append_all_of (self->graph, self->site->nics[nic + fault->port], TRUE, links);
     return;
   }
-  fab_nic_ports (self->graph, self->site->nics[nic], &first);
-  if ((gone & bit) == 0)
-    append_both (self->graph, first + (FabLinkId) (fault->port - __builtin_popcount (gone & (bit - 1))),
-                 links);
+  guint n = fab_nic_ports (self->graph, self->site->nics[nic], &first),
+        at = (guint) fault->port - (guint) __builtin_popcount (gone & (bit - 1));
+  if ((gone & bit) == 0 && at < n)
+    append_both (self->graph, first + at, links);
 }
 
 static void
