@@ -162,8 +162,6 @@ read_job (FabJobReading *self)
     fab_imported_job_infer (self->job, "%s names %s; name that file beside this one: `import job %s %s`",
                             self->settings->file->name, other->value, self->settings->file->name,
                             other->value);
-  if (strcmp (self->job->kind, "ddp") == 0 && strcmp (kind, "fsdp") == 0)
-    fab_imported_job_set (self->job, self->settings, NULL, "cpu_offload", NULL);
   return self->is_good;
 }
 

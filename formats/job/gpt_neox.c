@@ -83,14 +83,28 @@ take_mlp (FabJobReading *self)
   fab_job_conclude (self, "shape.feed_forward", text, "by intermediate_size");
 }
 
+/* "[[[flash], 44]]": a list within lists is a setting of its own, attention_config.0.0. */
+static gboolean
+has_flash_attention (FabJobReading *self)
+{
+  g_autoptr (FabJobSettings) parts = fab_job_settings_section (self->settings, "attention_config");
+
+  for (guint i = 0; i < parts->all->len; i++) {
+    const char *value = g_array_index (parts->all, FabJobSetting, i).value;
+
+    if (value != NULL && strstr (value, "flash") != NULL)
+      return TRUE;
+  }
+  return FALSE;
+}
+
 static void
 take_attention (FabJobReading *self)
 {
-  const char *kind = fab_job_value (self, "attention_config"), *embedding = fab_job_value (self, "pos_emb");
-  gboolean is_flash = kind != NULL && strstr (kind, "flash") != NULL;
+  const char *embedding = fab_job_value (self, "pos_emb");
   gint64 positions = fab_job_whole (self, "max_position_embeddings", 0);
 
-  if (!is_flash)
+  if (!has_flash_attention (self))
     fab_job_conclude (self, "shape.attention", "full", "as attention_config names no flash attention");
   if ((embedding == NULL || strcmp (embedding, "learned") == 0) && positions > 0 && positions <= 10000000) {
     g_autofree char *text = g_strdup_printf ("%" G_GINT64_FORMAT, positions);

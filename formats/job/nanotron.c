@@ -48,15 +48,8 @@ choose_kind (FabJobReading *self)
   fab_job_take_rows (
       self, (const FabJobRow[]){ { "optimizer.accumulate_grad_in_fp32", fab_job_when, "gradient=fp32" } }, 1);
   if (!is_sharded)
-    fab_job_take_rows (self, (const FabJobRow[]){ { "model.ddp_bucket_cap_mb", fab_job_count, "bucket" } },
-                       1);
-  if (!is_sharded && fab_imported_job_get (self->job, "bucket") != NULL) {
-    g_autofree char *bucket = g_strdup_printf ("%sMiB", fab_imported_job_get (self->job, "bucket"));
-
-    fab_imported_job_set (self->job, self->settings,
-                          fab_job_settings_find (self->settings, "model.ddp_bucket_cap_mb"), "bucket",
-                          bucket);
-  }
+    fab_job_take_rows (self,
+                       (const FabJobRow[]){ { "model.ddp_bucket_cap_mb", fab_job_mebibytes, "bucket" } }, 1);
 }
 
 static gboolean

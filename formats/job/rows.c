@@ -132,7 +132,8 @@ parse_count (const char *text, double *value)
 }
 
 static void
-take_number (FabJobReading *self, const FabJobSetting *setting, const char *to, double least)
+take_number (FabJobReading *self, const FabJobSetting *setting, const char *to, double least,
+             const char *unit)
 {
   double value;
 
@@ -150,20 +151,26 @@ take_number (FabJobReading *self, const FabJobSetting *setting, const char *to, 
   }
   if (value < least)
     return;
-  g_autofree char *text = g_strdup_printf ("%.0f", value);
+  g_autofree char *text = g_strdup_printf ("%.0f%s", value, unit);
   fab_imported_job_set (self->job, self->settings, setting, to, text);
 }
 
 void
 fab_job_count (FabJobReading *self, const FabJobSetting *setting, const char *to)
 {
-  take_number (self, setting, to, 0);
+  take_number (self, setting, to, 0, "");
 }
 
 void
 fab_job_positive (FabJobReading *self, const FabJobSetting *setting, const char *to)
 {
-  take_number (self, setting, to, 1);
+  take_number (self, setting, to, 1, "");
+}
+
+void
+fab_job_mebibytes (FabJobReading *self, const FabJobSetting *setting, const char *to)
+{
+  take_number (self, setting, to, 1, "MiB");
 }
 
 static void

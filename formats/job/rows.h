@@ -29,6 +29,8 @@ void fab_job_count (FabJobReading *self, const FabJobSetting *setting,
                     const char *to); /* 5e8 is a count too */
 /* The same where 0 and -1 mean "not used". */
 void fab_job_positive (FabJobReading *self, const FabJobSetting *setting, const char *to);
+/* The same of a number of MiB, which the key then has as its unit. */
+void fab_job_mebibytes (FabJobReading *self, const FabJobSetting *setting, const char *to);
 void fab_job_flag (FabJobReading *self, const FabJobSetting *setting, const char *to);
 void fab_job_no_flag (FabJobReading *self, const FabJobSetting *setting, const char *to); /* yes means no */
 /* "key:theirs=ours|theirs=ours"; without case, and with "" as a word too. Other values are a mistake. */

@@ -121,7 +121,7 @@ take_model (FabJobReading *self)
   if (name == NULL)
     return;
   g_free (self->job->model_said);
-  self->job->model_said = name && flavor ? g_strdup_printf ("%s-%s", name, flavor) : g_strdup (name);
+  self->job->model_said = flavor ? g_strdup_printf ("%s-%s", name, flavor) : g_strdup (name);
 }
 
 /* Primus starts torchtitan and Megatron-LM by a YAML of its own, which names files of defaults. */

@@ -115,7 +115,6 @@ choose_kind (FabJobReading *self)
   const FabJobSetting *fsdp = fab_job_settings_find (self->settings, "*.fsdp");
   gboolean has_keys = fab_job_settings_find (self->settings, "*.fsdp_sharding_strategy")
                    || fab_job_settings_find (self->settings, "*.fsdp_version");
-  const FabJobSetting *bucket = fab_job_settings_find (self->settings, "*.ddp_bucket_cap_mb");
 
   if (self->job->kind != NULL && strcmp (self->job->kind, "ddp") != 0)
     return; /* another file said it */
@@ -126,11 +125,9 @@ choose_kind (FabJobReading *self)
     take_fsdp (self);
   else if (deepspeed && deepspeed->value && deepspeed->value[0])
     take_deepspeed_name (self, deepspeed);
-  else if (bucket != NULL && fab_job_whole (self, "*.ddp_bucket_cap_mb", 0) > 0) {
-    g_autofree char *size = g_strdup_printf ("%" G_GINT64_FORMAT "MiB",
-                                             fab_job_whole (self, "*.ddp_bucket_cap_mb", 25));
-    fab_imported_job_set (self->job, self->settings, bucket, "bucket", size);
-  }
+  else
+    fab_job_take_rows (self, (const FabJobRow[]){ { "*.ddp_bucket_cap_mb", fab_job_mebibytes, "bucket" } },
+                       1);
 }
 
 /* DeepSpeed's file may stand in the arguments, as a section of its own; its keys hold, as of a file that is named. */

@@ -1,69 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_import_job.c - configurations of training programs become the section `job`, key by key: values,
  * blocks of stages, and what is told beside it. */
-#include "tests/support/test.h"
-
-#include <string.h>
-
-#include "formats/job/job.h"
-
-static char *
-import (const char *name, const char *text, guint hidden, guint n_ranks)
-{
-  FabFileText file = { name, text, strlen (text) };
-  FabImportJobRequest request = { .files = &file, .n_files = 1, .hidden = hidden, .n_ranks = n_ranks };
-  g_autoptr (GError) error = NULL;
-  char *made = fab_import_job (&request, &error);
-
-  return made != NULL ? made : g_strdup (error->message);
-}
-
-/* "kind=zero stage=2 parallel.tensor=4": the section `job`, in its order; a message as it is. (transfer full) */
-static char *
-flat_job (const char *made)
-{
-  g_auto (GStrv) lines = g_strsplit (made, "\n", -1);
-  GString *out = g_string_new (NULL);
-  g_autofree char *section = NULL;
-  gboolean is_inside = FALSE;
-
-  if (made[0] != '#')
-    return g_string_free (g_string_append (out, made), FALSE);
-  for (guint i = 0; lines[i] != NULL; i++) {
-    gsize blanks = strspn (lines[i], " ");
-    char *colon = strchr (lines[i], ':');
-
-    if (blanks == 0)
-      is_inside = strcmp (lines[i], "job:") == 0;
-    if (!is_inside || blanks == 0 || lines[i][blanks] == '#')
-      continue;
-    if (lines[i][blanks] == '-') { /* of a list, which has its key and no value before it */
-      g_string_append_printf (out, "%s%s", out->str[out->len - 1] == '=' ? "" : ",", lines[i] + blanks + 2);
-      continue;
-    }
-    if (colon == NULL)
-      continue;
-    *colon = '\0';
-    if (colon[1] == '\0' && lines[i + 1] != NULL && strstr (lines[i + 1], "- ") == NULL) {
-      g_free (section);
-      section = g_strdup (lines[i] + blanks);
-      continue;
-    }
-    g_string_append_printf (out, "%s%s%s%s=%s", out->len > 0 ? " " : "", blanks > 2 ? section : "",
-                            blanks > 2 ? "." : "", lines[i] + blanks, colon[1] == '\0' ? "" : colon + 2);
-  }
-  return g_string_free (out, FALSE);
-}
-
-/* The comments without the breaks of their lines. */
-static char *
-flat_notes (const char *made)
-{
-  GString *text = g_string_new (made);
-
-  g_string_replace (text, "\n#   ", " ", 0);
-  return g_string_free (text, FALSE);
-}
+#include "tests/unit/formats/job/imported_job.h"
 
 /* --- DeepSpeed --- */
 
@@ -80,7 +18,7 @@ assert_keys (const char *wrap, const char *before, const char *behind, const Key
     GString *text = g_string_new (wrap);
 
     g_string_replace (text, "KEY", keys[i].old, 1);
-    g_autofree char *made = import ("ds.json", text->str, 0, 0), *found = flat_job (made),
+    g_autofree char *made = import_job (NULL, "ds.json", text->str, 0, 0), *found = flat_job (made),
                     *notes = flat_notes (made);
     g_autofree char *wanted = g_strconcat (before, keys[i].keys, behind, NULL);
     if (strcmp (found, wanted) != 0)
@@ -181,7 +119,7 @@ truth_has_several_words (G_GNUC_UNUSED void **state)
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autofree char *text = g_strdup_printf (
         "{\"zero_optimization\": {\"stage\": 1,\n\"use_multi_rank_bucket_allreduce\": %s}}", cases[i].value);
-    g_autofree char *made = import ("ds.json", text, 0, 0), *found = flat_job (made);
+    g_autofree char *made = import_job (NULL, "ds.json", text, 0, 0), *found = flat_job (made);
     g_autofree char *wanted = g_strconcat ("kind=zero stage=1",
                                            cases[i].said ? " multi_rank_all_reduce=" : "",
                                            cases[i].said ? cases[i].said : "",
@@ -212,14 +150,14 @@ wrong_values_are_refused_at_their_line (G_GNUC_UNUSED void **state)
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autofree char *text = g_strdup_printf ("{\"zero_optimization\": {\"stage\": 1,\n%s}}", cases[i].key),
-                    *made = import ("ds.json", text, 0, 0),
+                    *made = import_job (NULL, "ds.json", text, 0, 0),
                     *wanted = g_strconcat ("ds.json:2: ", cases[i].said, NULL);
 
     assert_string_equal (made, wanted);
   }
   for (gint stage = -1; stage <= 4; stage++) {
     g_autofree char *text = g_strdup_printf ("{\n\"zero_optimization\": {\"stage\": %d}}", stage),
-                    *made = import ("ds.json", text, 0, 0);
+                    *made = import_job (NULL, "ds.json", text, 0, 0);
 
     if (stage < 0 || stage > 3)
       assert_string_equal (made, "ds.json:2: zero_optimization.stage: from 0 to 3");
@@ -262,7 +200,7 @@ batches_and_buckets_are_concluded (G_GNUC_UNUSED void **state)
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autofree char *text = g_strdup_printf ("{\"zero_optimization\": {\"stage\": %s}, %s}", cases[i].stage,
                                              cases[i].keys),
-                    *made = import ("ds.json", text, cases[i].hidden, cases[i].n_ranks),
+                    *made = import_job (NULL, "ds.json", text, cases[i].hidden, cases[i].n_ranks),
                     *found = flat_job (made),
                     *wanted = g_strconcat (cases[i].job, "precision=fp32 clip_gradients=false", NULL);
 
@@ -315,7 +253,7 @@ stages_have_their_blocks (G_GNUC_UNUSED void **state)
         "--tensor-model-parallel-size 1 --pipeline-model-parallel-size %u --num-layers %u --hidden-size 64 "
         "--num-attention-heads 2 %s\n",
         cases[i].stages, cases[i].layers, cases[i].arguments);
-    g_autofree char *made = import ("a.args", text, 0, 0), *found = flat_job (made);
+    g_autofree char *made = import_job (NULL, "a.args", text, 0, 0), *found = flat_job (made);
     g_autofree char *parts = g_strdup_printf ("parallel.virtual=%s", cases[i].virtual),
                     *blocks = g_strdup_printf ("parallel.layers=%s", cases[i].blocks);
 
@@ -348,7 +286,7 @@ stages_are_lists_of_layers (G_GNUC_UNUSED void **state)
         "model:\n  tensor_model_parallel_size: 1\n  pipeline_model_parallel_size: 2\n"
         "  num_layers: 3\n  pipeline_model_parallel_layout: %s\n",
         cases[i].layout);
-    g_autofree char *made = import ("a.yaml", text, 0, 0), *found = flat_job (made);
+    g_autofree char *made = import_job (NULL, "a.yaml", text, 0, 0), *found = flat_job (made);
     g_autofree char *parts = g_strdup_printf ("parallel.virtual=%s", cases[i].virtual),
                     *blocks = g_strdup_printf ("parallel.layers=%s", cases[i].blocks);
 
@@ -377,7 +315,7 @@ uneven_stages_have_limits (G_GNUC_UNUSED void **state)
         "--tensor-model-parallel-size 1 --pipeline-model-parallel-size %u --num-layers %u "
         "--account-for-loss-in-pipeline-split\n",
         cases[i].stages, cases[i].layers);
-    g_autofree char *made = import ("a.args", text, 0, 0), *found = flat_job (made);
+    g_autofree char *made = import_job (NULL, "a.args", text, 0, 0), *found = flat_job (made);
 
     if ((strstr (found, "parallel.layers") != NULL) != cases[i].is_divided)
       fail_msg ("%s: %.200s", text, found);
@@ -408,7 +346,8 @@ ranks_are_counted (G_GNUC_UNUSED void **state)
     g_autofree char *text = g_strdup_printf (
                         "torchrun %s x.py --tensor-model-parallel-size 2 --num-layers 2\n",
                         cases[i].arguments),
-                    *made = import ("a.args", text, 0, cases[i].n_ranks), *notes = flat_notes (made);
+                    *made = import_job (NULL, "a.args", text, 0, cases[i].n_ranks),
+                    *notes = flat_notes (made);
 
     if (cases[i].told != NULL && strstr (notes, cases[i].told) == NULL)
       fail_msg ("%s:\n%s", text, notes);
@@ -432,7 +371,7 @@ contradictions_are_settled (G_GNUC_UNUSED void **state)
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autofree char *text = g_strdup_printf ("%s --tp-comm-overlap --num-layers 2\n", cases[i].arguments),
-                    *made = import ("a.args", text, 0, 0), *found = flat_job (made),
+                    *made = import_job (NULL, "a.args", text, 0, 0), *found = flat_job (made),
                     *notes = flat_notes (made);
 
     assert_true ((strstr (found, "parallel.sequence=true") != NULL) == cases[i].has_sequence);
@@ -449,7 +388,7 @@ what_is_no_job_is_refused (G_GNUC_UNUSED void **state)
   FabFileText file = { "c", zero, sizeof zero - 1 };
   FabImportJobRequest request = { .files = &file, .n_files = 1 };
   g_autoptr (GError) error = NULL, none = NULL;
-  g_autofree char *made = import ("c", "hello: world\n", 0, 0);
+  g_autofree char *made = import_job (NULL, "c", "hello: world\n", 0, 0);
 
   assert_true (g_str_has_prefix (
       made, "c: this is no configuration of a training program that is known here; known are torchtitan, "));
