@@ -87,16 +87,6 @@ typedef struct {
   GByteArray *node, *packed;
 } Writer;
 
-static guint64
-whole_us (FabTimePs duration_ps, FabTimePs *rest_ps)
-{
-  FabTimePs all = duration_ps + *rest_ps;
-  gint64 us = all > 0 ? (all + PS_PER_US / 2) / PS_PER_US : 0;
-
-  *rest_ps = all - us * PS_PER_US;
-  return (guint64) us;
-}
-
 static void
 put_message (Writer *self, const FabJobNode *node)
 {
@@ -143,7 +133,8 @@ put_node (Writer *self, guint index, const FabJobNode *node, const GArray *deps)
   put_deps (self, node, deps);
   if (node->kind == FAB_JOB_WORK)
     put_number (self->node, FIELD_MICROS,
-                whole_us (node->duration_ps, &g_array_index (self->rests, FabTimePs, node->stream)));
+                (guint64) fab_export_whole (node->duration_ps, PS_PER_US,
+                                            &g_array_index (self->rests, FabTimePs, node->stream)));
   put_number_attribute (self->node, "is_cpu_op", VALUE_BOOL, 0);
   if (node->kind == FAB_JOB_SEND || node->kind == FAB_JOB_RECEIVE)
     put_message (self, node);

@@ -3,23 +3,10 @@
  *
  * Each stream of a rank is a core (`cpu`) of its own, so that work and messages overlap as they do in the job.
  */
-#include <string.h>
-
 #include "formats/export/graphs.h"
 #include "sim/base/output.h"
 
 #define PS_PER_NS 1000
-
-/* Whole nanoseconds; what rounding leaves goes to the next work of the stream. */
-static gint64
-whole_ns (FabTimePs duration_ps, FabTimePs *rest_ps)
-{
-  FabTimePs all = duration_ps + *rest_ps;
-  gint64 ns = all > 0 ? (all + PS_PER_NS / 2) / PS_PER_NS : 0;
-
-  *rest_ps = all - ns * PS_PER_NS;
-  return ns;
-}
 
 static void
 write_node (GString *text, guint index, const FabJobNode *node, FabTimePs *rest_ps)
@@ -36,7 +23,7 @@ write_node (GString *text, guint index, const FabJobNode *node, FabTimePs *rest_
   case FAB_JOB_WORK:
   case FAB_JOB_COLLECTIVE:
     g_string_append_printf (text, "l%u: calc %" G_GINT64_FORMAT " cpu %u\n", index,
-                            whole_ns (node->duration_ps, rest_ps), node->stream);
+                            fab_export_whole (node->duration_ps, PS_PER_NS, rest_ps), node->stream);
     return;
   }
 }
@@ -47,23 +34,21 @@ write_rank (FabOutput *file, guint rank, const GArray *nodes, const GArray *deps
   g_autoptr (GString) text = g_string_new (NULL);
 
   g_array_set_size (rests, 0);
-  g_string_append_printf (text, "\nrank %u {\n", rank);
+  g_string_printf (text, "\nrank %u {\n", rank);
+  fab_output_write (file, text->str);
   for (guint i = 0; i < nodes->len; i++) {
     const FabJobNode *node = &g_array_index (nodes, FabJobNode, i);
 
     if (node->stream >= rests->len)
       g_array_set_size (rests, node->stream + 1);
+    g_string_truncate (text, 0);
     write_node (text, i + 1, node, &g_array_index (rests, FabTimePs, node->stream));
     for (guint d = 0; d < node->n_deps; d++)
       g_string_append_printf (text, "l%u requires l%u\n", i + 1,
                               g_array_index (deps, guint, node->first_dep + d) + 1);
-    if (text->len > 1 << 20) {
-      fab_output_write (file, text->str);
-      g_string_truncate (text, 0);
-    }
+    fab_output_write (file, text->str);
   }
-  g_string_append (text, "}\n");
-  fab_output_write (file, text->str);
+  fab_output_write (file, "}\n");
 }
 
 gboolean

@@ -313,7 +313,8 @@ fab_trace_write_kineto (const FabTraceSource *source, const char *directory, con
  *
  * Args: saveNcclMeta of PyTorch's torch/csrc/profiler/util.cpp writes "Collective name", "dtype", "In msg nelems",
  * "Out msg nelems", "Group size". PyTorch's names of collectives and NCCL's short names of types: see
- * torch/csrc/distributed/c10d and NCCL's src/enqueue.cc.
+ * torch/csrc/distributed/c10d and NCCL's src/enqueue.cc. A results file does not say of what type elements are, so that
+ * they are bytes.
  */
 
 typedef struct {
@@ -336,24 +337,6 @@ static const Names names[] = {
   { "send_recv", "SendRecv", FALSE, "send", FALSE, FALSE },
 };
 
-typedef struct {
-  const char *name, *torch, *nccl; /* "bf16", "BFloat16", "bf16" */
-  gint64 bytes;
-} Type;
-
-static const Type types[] = {
-  { "bf16", "BFloat16", "bf16", 2 },
-  { "fp16", "Half", "f16", 2 },
-  { "fp32", "Float", "f32", 4 },
-  { "fp64", "Double", "f64", 8 },
-  { "fp8", "Float8_e4m3fn", "f8e4m3", 1 },
-  { "bfloat16", "BFloat16", "bf16", 2 },
-  { "half", "Half", "f16", 2 },
-  { "float", "Float", "f32", 4 },
-  { "double", "Double", "f64", 8 },
-  { "int8", "Char", "u8", 1 },
-};
-
 static const Names *
 names_of (const char *op)
 {
@@ -361,18 +344,6 @@ names_of (const char *op)
     if (g_strcmp0 (names[i].op, op) == 0)
       return &names[i];
   return &names[G_N_ELEMENTS (names) - 1]; /* a message */
-}
-
-/* A results file that does not say of what type the elements are counts bytes. */
-static const Type *
-type_of (const FabTraceSpan *span)
-{
-  static const Type byte = { NULL, "Byte", "u8", 1 };
-
-  for (guint i = 0; i < G_N_ELEMENTS (types) && span->data_type; i++)
-    if (strcmp (types[i].name, span->data_type) == 0)
-      return &types[i];
-  return &byte;
 }
 
 /* Returns the name that NCCL and PyTorch give a collective. (transfer full) */
@@ -386,8 +357,8 @@ trace_nccl_kernel (const Kineto *kineto, const FabTraceSpan *span)
     return g_strdup ("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)");
   if (!row->is_reduction)
     return g_strdup_printf ("ncclDevKernel_%s_RING_LL(ncclDevKernelArgsStorage<4096ul>)", row->kernel);
-  return g_strdup_printf ("ncclDevKernel_%s_Sum_%s_%s_LL(ncclDevKernelArgsStorage<4096ul>)", row->kernel,
-                          type_of (span)->nccl, algorithm);
+  return g_strdup_printf ("ncclDevKernel_%s_Sum_u8_%s_LL(ncclDevKernelArgsStorage<4096ul>)", row->kernel,
+                          algorithm);
 }
 
 /* Writes the args that PyTorch's record_param_comms has. */
@@ -395,13 +366,12 @@ static void
 trace_param_comms (FabTraceEvents *file, const FabTraceSpan *span)
 {
   const Names *row = names_of (span->op);
-  const Type *type = type_of (span);
-  gint64 n_elements = span->bytes / type->bytes, n_ranks = MAX (span->n_ranks, 1);
+  gint64 n_ranks = MAX (span->n_ranks, 1);
 
   fab_event_text (file, "Collective name", row->collective);
-  fab_event_whole (file, "In msg nelems", row->splits_in ? n_elements / n_ranks : n_elements);
-  fab_event_whole (file, "Out msg nelems", row->splits_out ? n_elements / n_ranks : n_elements);
+  fab_event_whole (file, "In msg nelems", row->splits_in ? span->bytes / n_ranks : span->bytes);
+  fab_event_whole (file, "Out msg nelems", row->splits_out ? span->bytes / n_ranks : span->bytes);
   fab_event_whole (file, "Group size", span->n_ranks);
-  fab_event_text (file, "dtype", type->torch);
+  fab_event_text (file, "dtype", "Byte");
   fab_event_text (file, "Process Group Description", span->dimension);
 }

@@ -146,7 +146,6 @@ take_span (const FabField *fields, gpointer data, G_GNUC_UNUSED GError **error)
     .busbw_bytes_per_s = fields[17].real,
     .binding_link = fields[18].text,
     .dimension = fields[19].text,
-    .data_type = fields[20].text,
   };
 
   reader->on_span (&span, reader->data);
@@ -159,7 +158,7 @@ static const char span_sql[] =
     "SELECT s.iteration, s.rank_class, s.kind, s.stream, s.name, s.start_ps, s.end_ps, s.collective,"
     " c.op, c.algorithm, c.protocol, c.n_channels, c.n_ranks, c.bytes, c.start_ps - c.ready_ps, c.exposed_ps,"
     " c.algbw_bytes_per_s, c.busbw_bytes_per_s, l.from_vertex || ' -> ' || l.to_vertex || ' (' || l.spec || ')',"
-    " %s, %s "
+    " %s "
     "FROM span AS s LEFT JOIN collective AS c"
     " ON c.run_id = s.run_id AND c.iteration = s.iteration AND c.collective = s.collective "
     "LEFT JOIN link AS l ON l.run_id = c.run_id AND l.link = c.binding_link "
@@ -173,14 +172,12 @@ fab_trace_each_span (const FabTraceSource *self, gint64 rank_class, FabTraceSpan
                      GError **error)
 {
   RowReader reader = { .on_span = on_span, .data = data };
-  gboolean has_dimension, has_type;
+  gboolean has_dimension;
 
-  if (!fab_store_has (self->store, "collective", "dimension", &has_dimension, error)
-      || !fab_store_has (self->store, "collective", "data_type", &has_type, error))
+  if (!fab_store_has (self->store, "collective", "dimension", &has_dimension, error))
     return FALSE;
-  g_autofree char *sql = g_strdup_printf (span_sql, has_dimension ? "c.dimension" : "NULL",
-                                          has_type ? "c.data_type" : "NULL", self->end_ps, self->start_ps,
-                                          self->first, self->last, rank_class, rank_class);
+  g_autofree char *sql = g_strdup_printf (span_sql, has_dimension ? "c.dimension" : "NULL", self->end_ps,
+                                          self->start_ps, self->first, self->last, rank_class, rank_class);
   return fab_store_each (self->store, sql, self->run_id, take_span, &reader, error);
 }
 

@@ -27,7 +27,7 @@ typedef struct {
   const char *kind, *stream, *name; /* valid until the callback returns */
   FabTimePs start_ps, end_ps;
   gint64 collective; /* -1: the span is no collective, and the members below are unset */
-  const char *op, *algorithm, *protocol, *binding_link, *dimension, *data_type;
+  const char *op, *algorithm, *protocol, *binding_link, *dimension;
   gint64 n_channels, n_ranks, bytes;
   FabTimePs wait_ps, exposed_ps;
   double algbw_bytes_per_s, busbw_bytes_per_s;

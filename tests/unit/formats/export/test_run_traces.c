@@ -227,6 +227,45 @@ a_run_is_written_for_the_profiler (G_GNUC_UNUSED void **state)
   }
 }
 
+/* A results file with one run of four ranks, all of one class, with one iteration and one collective. */
+static void
+write_small_run (const char *file, guint n_nodes, const FabCollectiveRecord *collective,
+                 const FabSpanRecord *spans, guint n_spans)
+{
+  g_autoptr (FabStore) store = fab_store_open (file, FAB_STORE_WRITE, NULL);
+  const FabRunRecord run = { "one", "name: one\n", "0.1", "fluid", 7, 4, n_nodes, 312e12, 80000000000, 0 };
+  const FabRankClassRecord class = { 0, 0, 4, "all" };
+  const FabLinkRecord links[] = { { 0, "a", "b", "ib", 1, 50000000000, 600000 },
+                                  { 1, "b", "a", "ib", 1, 50000000000, 600000 } };
+  const FabStepRecord step = { times_of (0, 0), 0.4, 0.5, 1e6 };
+  const FabIterationRecord times = times_of (0, 0);
+
+  assert_true (fab_store_begin_run (store, &run, NULL, NULL) && fab_store_add_classes (store, &class, 1, NULL)
+               && fab_store_add_links (store, links, 2, NULL) && fab_store_add_steps (store, &step, 1, NULL)
+               && fab_store_add_iterations (store, &times, 1, NULL)
+               && fab_store_add_collectives (store, collective, 1, NULL)
+               && fab_store_add_spans (store, spans, n_spans, NULL) && fab_store_commit_run (store, NULL));
+  assert_true (fab_store_close (&store, NULL));
+}
+
+/* What is written of the last run of the file for the profiler, as `rank`. (transfer full) */
+static char *
+written_for_the_profiler (const char *file, guint rank)
+{
+  g_autofree char *directory = path_of ("one"), *name = g_strdup_printf ("rank-%u.json", rank);
+  g_autofree char *path = g_build_filename (directory, name, NULL), *list = g_strdup_printf ("%u", rank);
+  const FabKinetoOptions options = { list, FALSE, upper };
+  g_auto (FabTraceSource) source = { 0 };
+  char *text = NULL;
+
+  assert_true (fab_trace_source_open (&source, file, 0, -1, -1, NULL));
+  assert_true (fab_trace_write_kineto (&source, directory, &options, NULL));
+  assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  g_unlink (path);
+  g_rmdir (directory);
+  return text;
+}
+
 /* Each operation has the name of PyTorch's collective, the kernel of NCCL, and elements in and out: of 8000 bytes among
  * four ranks one rank has 2000. */
 static void
@@ -234,55 +273,118 @@ operations_have_the_names_of_the_profiler (G_GNUC_UNUSED void **state)
 {
   static const struct {
     const char *op, *kernel, *collective;
-    guint in, out;
+    guint n_ranks, in, out;
   } cases[] = {
-    { "all_reduce", "AllReduce_Sum_u8_RING_LL", "allreduce", 8000, 8000 },
-    { "all_gather", "AllGather_RING_LL", "_allgather_base", 2000, 8000 },
-    { "reduce_scatter", "ReduceScatter_Sum_u8_RING_LL", "_reduce_scatter_base", 8000, 2000 },
-    { "broadcast", "Broadcast_RING_LL", "broadcast", 8000, 8000 },
-    { "reduce", "Reduce_Sum_u8_RING_LL", "reduce", 8000, 8000 },
-    { "all_to_all", "SendRecv", "all_to_all", 8000, 8000 },
-    { "gather", "SendRecv", "gather", 8000, 8000 },
-    { "scatter", "SendRecv", "scatter", 8000, 8000 },
-    { "send_recv", "SendRecv", "send", 8000, 8000 },
+    { "all_reduce", "AllReduce_Sum_u8_RING_LL", "allreduce", 4, 8000, 8000 },
+    { "all_gather", "AllGather_RING_LL", "_allgather_base", 4, 2000, 8000 },
+    { "all_gather", "AllGather_RING_LL", "_allgather_base", 1, 8000, 8000 },
+    { "all_gather", "AllGather_RING_LL", "_allgather_base", 0, 8000, 8000 },
+    { "reduce_scatter", "ReduceScatter_Sum_u8_RING_LL", "_reduce_scatter_base", 4, 8000, 2000 },
+    { "broadcast", "Broadcast_RING_LL", "broadcast", 4, 8000, 8000 },
+    { "reduce", "Reduce_Sum_u8_RING_LL", "reduce", 4, 8000, 8000 },
+    { "all_to_all", "SendRecv", "all_to_all", 4, 8000, 8000 },
+    { "gather", "SendRecv", "gather", 4, 8000, 8000 },
+    { "scatter", "SendRecv", "scatter", 4, 8000, 8000 },
+    { "send_recv", "SendRecv", "send", 4, 8000, 8000 },
+    { "strange", "SendRecv", "send", 4, 8000, 8000 },
   };
-  const FabKinetoOptions options = { NULL, FALSE, upper };
-  const FabRunRecord run = { "ops", "name: ops\n", "0.1", "fluid", 7, 4, 1, 312e12, 80000000000, 0 };
-  const FabRankClassRecord class = { 0, 0, 4, "all" };
-  const FabLinkRecord links[] = { { 0, "a", "b", "ib", 1, 50000000000, 600000 },
-                                  { 1, "b", "a", "ib", 1, 50000000000, 600000 } };
-  g_autofree char *directory = path_of ("ops"), *file = path_of ("ops.db");
+  g_autofree char *file = path_of ("ops.db");
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    g_autoptr (FabStore) store = fab_store_open (file, FAB_STORE_WRITE, NULL);
-    const FabStepRecord step = { times_of (0, 0), 0.4, 0.5, 1e6 };
-    const FabIterationRecord times = times_of (0, 0);
-    const FabCollectiveRecord collective = collective_of (0, 0, cases[i].op, 5);
+    FabCollectiveRecord collective = collective_of (0, 0, cases[i].op, 5);
     const FabSpanRecord span = span_of (0, 0, FAB_SPAN_COMM, "comm", "bucket0", 5, 8);
-    g_auto (FabTraceSource) source = { 0 };
 
-    assert_true (fab_store_begin_run (store, &run, NULL, NULL)
-                 && fab_store_add_classes (store, &class, 1, NULL)
-                 && fab_store_add_links (store, links, 2, NULL) && fab_store_add_steps (store, &step, 1, NULL)
-                 && fab_store_add_iterations (store, &times, 1, NULL)
-                 && fab_store_add_collectives (store, &collective, 1, NULL)
-                 && fab_store_add_spans (store, &span, 1, NULL) && fab_store_commit_run (store, NULL));
-    assert_true (fab_store_close (&store, NULL));
-    assert_true (fab_trace_source_open (&source, file, 0, -1, -1, NULL));
-    assert_true (fab_trace_write_kineto (&source, directory, &options, NULL));
-    g_autofree char *path = g_build_filename (directory, "rank-0.json", NULL), *text = NULL;
+    collective.n_ranks = cases[i].n_ranks;
+    write_small_run (file, 1, &collective, &span, 1);
+    g_autofree char *text = written_for_the_profiler (file, 0);
     g_autofree char *kernel = g_strdup_printf (
         "\"name\":\"ncclDevKernel_%s(ncclDevKernelArgsStorage<4096ul>)\"", cases[i].kernel);
     g_autofree char *arguments = g_strdup_printf (
-        "\"Collective name\":\"%s\",\"In msg nelems\":%u,\"Out msg nelems\":%u,\"Group size\":4,\"dtype\":\"Byte\"",
-        cases[i].collective, cases[i].in, cases[i].out);
-    assert_true (g_file_get_contents (path, &text, NULL, NULL));
+        "\"Collective name\":\"%s\",\"In msg nelems\":%u,\"Out msg nelems\":%u,\"Group size\":%u,"
+        "\"dtype\":\"Byte\"",
+        cases[i].collective, cases[i].in, cases[i].out, cases[i].n_ranks);
     if (strstr (text, kernel) == NULL || strstr (text, arguments) == NULL)
       fail_msg ("%s: %s and %s are not in\n%s", cases[i].op, kernel, arguments, text);
-    g_unlink (path);
+    g_unlink (file);
   }
-  g_rmdir (directory);
+}
+
+/* Ranks of a node have a device each; where nobody says how many nodes there are, all ranks are on one. */
+static void
+devices_are_those_of_a_node (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint n_nodes, rank, device;
+  } cases[] = { { 0, 3, 3 }, { 1, 3, 3 }, { 2, 3, 1 }, { 2, 2, 0 }, { 4, 3, 0 }, { 8, 3, 0 } };
+  const FabCollectiveRecord collective = collective_of (0, 0, "all_reduce", 5);
+  const FabSpanRecord span = span_of (0, 0, FAB_SPAN_COMM, "comm", "bucket0", 5, 8);
+  g_autofree char *file = path_of ("one.db");
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    write_small_run (file, cases[i].n_nodes, &collective, &span, 1);
+    g_autofree char *text = written_for_the_profiler (file, cases[i].rank);
+    g_autofree char *wanted = g_strdup_printf ("\"deviceProperties\": [{\"id\": %u,", cases[i].device);
+
+    assert_non_null (strstr (text, wanted));
+    g_unlink (file);
+  }
+}
+
+/* Streams are numbered as they appear, and that which computes is 7. */
+static void
+streams_have_numbers (G_GNUC_UNUSED void **state)
+{
+  const FabCollectiveRecord collective = collective_of (0, 0, "all_reduce", 5);
+  const FabSpanRecord spans[] = { span_of (0, 0, FAB_SPAN_COMM, "comm", "bucket0", 1, 2),
+                                  span_of (0, 0, FAB_SPAN_COMPUTE, "compute", "a b c", 2, 3),
+                                  span_of (0, 0, FAB_SPAN_COMM, "comm2", "bucket0", 3, 4),
+                                  span_of (0, 0, FAB_SPAN_COMM, "comm", "bucket0", 5, 6) };
+  static const char *const wanted[] = { "\"name\":\"stream 16 comm\"", "\"name\":\"stream 7 compute\"",
+                                        "\"name\":\"stream 24 comm2\"", "\"name\":\"fabricast::a_b_c\"" };
+  g_autofree char *file = path_of ("one.db");
+
+  write_small_run (file, 1, &collective, spans, G_N_ELEMENTS (spans));
+  g_autofree char *text = written_for_the_profiler (file, 0);
+  for (guint i = 0; i < G_N_ELEMENTS (wanted); i++) {
+    const char *at = strstr (text, wanted[i]);
+
+    assert_non_null (at);
+    assert_null (strstr (at + 1, wanted[i]));
+  }
   g_unlink (file);
+}
+
+/* An arrow goes from the compute that ends when a collective is reached, if that lasts two nanoseconds at least, and
+ * leaves it one nanosecond before its end. */
+static void
+arrows_leave_what_computed (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    FabTimePs length_ps, gap_ps;
+    gboolean has_arrow;
+  } cases[] = { { US, 0, TRUE }, { 2000, 0, TRUE }, { 1999, 0, FALSE }, { US, 1, FALSE } };
+  const FabCollectiveRecord collective = collective_of (0, 0, "all_reduce", 5);
+  g_autofree char *file = path_of ("one.db"), *path = path_of ("one.json");
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_auto (FabTraceSource) source = { 0 };
+    g_autofree char *text = NULL;
+    FabSpanRecord spans[] = { span_of (0, 0, FAB_SPAN_COMPUTE, "compute", "a", 4, 5),
+                              span_of (0, 0, FAB_SPAN_COMM, "comm", "bucket0", 5, 8) };
+
+    spans[0].end_ps -= cases[i].gap_ps;
+    spans[0].start_ps = spans[0].end_ps - cases[i].length_ps;
+    write_small_run (file, 1, &collective, spans, 2);
+    assert_true (fab_trace_source_open (&source, file, 0, -1, -1, NULL));
+    assert_true (fab_trace_write_chrome (&source, path, NULL));
+    assert_true (g_file_get_contents (path, &text, NULL, NULL));
+    assert_int_equal (strstr (text, "\"ph\":\"s\"") != NULL, cases[i].has_arrow);
+    assert_int_equal (strstr (text, "\"ph\":\"f\"") != NULL, cases[i].has_arrow);
+    if (cases[i].has_arrow)
+      assert_non_null (strstr (text, "\"ts\":4.999,\"id\":1"));
+    g_unlink (path);
+    g_unlink (file);
+  }
 }
 
 /* --- what is asked for --- */
@@ -426,6 +528,9 @@ main (void)
     cmocka_unit_test (a_run_is_written_for_chrome),
     cmocka_unit_test (a_run_is_written_for_the_profiler),
     cmocka_unit_test (operations_have_the_names_of_the_profiler),
+    cmocka_unit_test (devices_are_those_of_a_node),
+    cmocka_unit_test (streams_have_numbers),
+    cmocka_unit_test (arrows_leave_what_computed),
     cmocka_unit_test (ranges_are_those_of_the_run),
     cmocka_unit_test (ranks_are_those_of_a_list),
     cmocka_unit_test (ranks_of_classes_with_gaps),
