@@ -99,7 +99,7 @@ option_count (const FabLine *line, guint i, const char *option, const char *othe
     gsize length = strlen (names[k]);
 
     if (fab_word_is (&word, names[k]) && i + 1 < line->n)
-      return (guint) MIN (fab_word_count (&line->words[i + 1]), G_MAXUINT16);
+      return MIN (fab_word_count (&line->words[i + 1]), G_MAXUINT16);
     if (word.length > length && strncmp (word.at, names[k], length) == 0) {
       length += word.at[length] == '=';
       word = (FabWord){ .at = word.at + length, .length = word.length - length };
@@ -137,9 +137,9 @@ read_comment (Reader *self, const FabLine *line)
   FabWord value;
 
   if (fab_line_value (line, "pairs", &value))
-    self->n_pairs = (guint) CLAMP (fab_word_count (&value), 1, G_MAXINT);
+    self->n_pairs = CLAMP (fab_word_count (&value), 1, G_MAXINT);
   if (fab_line_value (line, "window size", &value))
-    self->window = (guint) MIN (fab_word_count (&value), G_MAXINT);
+    self->window = MIN (fab_word_count (&value), G_MAXINT);
   if (fab_word_has (&line->whole, "Send Buffer on")) {
     self->memory[0] = fab_word_has (&line->whole, "Send Buffer on DEVICE") ? "gpu" : "host";
     self->memory[1] = fab_word_has (&line->whole, "Receive Buffer on DEVICE") ? "gpu" : "host";
@@ -190,7 +190,7 @@ read_spread (Reader *self, const FabLine *line, FabMeasuredPoint *spread)
     return FALSE;
   spread->min_ps = fab_reading_ps (min_us);
   spread->max_ps = fab_reading_ps (max_us);
-  spread->n_samples = line->n > 4 ? (guint) fab_word_count (&line->words[4]) : 0;
+  spread->n_samples = line->n > 4 ? fab_word_count (&line->words[4]) : 0;
   return TRUE;
 }
 

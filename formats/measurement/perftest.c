@@ -108,7 +108,7 @@ add_latency (FabPerftest *self, FabReadings *readings, const FabPerftestRow *row
 {
   gboolean is_typical = row->typical.length > 0;
   const FabWord *word = is_typical ? &row->typical : &row->average;
-  FabMeasuredPoint spread = { .n_samples = (guint) fab_word_count (&row->iterations), .is_complete = TRUE };
+  FabMeasuredPoint spread = { .n_samples = fab_word_count (&row->iterations), .is_complete = TRUE };
   double time_us, min_us = 0, max_us = 0;
 
   if (!fab_readings_number (readings, word, &time_us)
@@ -179,6 +179,13 @@ add_bandwidth (FabPerftest *self, FabReadings *readings, const FabPerftestRow *r
                   : bandwidth * unit;
   fab_readings_rate (readings, &row->bandwidth, series_of (self, readings, FALSE), size_bytes,
                      bytes_per_s / directions);
+}
+
+/* Messages in flight, queue pairs, bytes: what is above 65535 counts as that. */
+static guint
+limited_count (const FabWord *value)
+{
+  return MIN (fab_word_count (value), G_MAXUINT16);
 }
 
 static void
@@ -267,7 +274,7 @@ fact_count (const Facts *self, const char *name)
 {
   FabWord value = fact (self, name);
 
-  return value.length > 0 ? (guint) MIN (fab_word_count (&value), G_MAXUINT16) : 0;
+  return limited_count (&value);
 }
 
 static void
@@ -465,13 +472,13 @@ read_facts (Reader *self, const FabLine *line)
     fab_reading_set (&self->test.series.from, device);
   }
   if (fab_line_value (line, "Number of qps", &value))
-    self->test.series.n_queue_pairs = (guint) fab_word_count (&value);
+    self->test.series.n_queue_pairs = limited_count (&value);
   if (fab_line_value (line, "Mtu", &value))
-    self->test.series.mtu_bytes = (guint) fab_word_count (&value);
+    self->test.series.mtu_bytes = limited_count (&value);
   if (fab_line_value (line, "TX depth", &value))
-    self->test.tx_depth = (guint) MIN (fab_word_count (&value), G_MAXUINT16);
+    self->test.tx_depth = limited_count (&value);
   if (fab_line_value (line, "Outstand reads", &value))
-    self->test.n_reads = (guint) MIN (fab_word_count (&value), G_MAXUINT16);
+    self->test.n_reads = limited_count (&value);
   if (fab_word_has (&line->whole, "CUDA device") || fab_word_has (&line->whole, "initializing CUDA")
       || fab_word_has (&line->whole, "Use ROCm memory : ON"))
     self->is_gpu = TRUE;

@@ -187,7 +187,7 @@ fab_readings_series (FabReadings *self, const FabSeries *like)
 FabTimePs
 fab_reading_ps (double time_us)
 {
-  return time_us < MAX_TIME_US ? (FabTimePs) llround (time_us * 1e6) : 0;
+  return time_us <= MAX_TIME_US ? (FabTimePs) llround (time_us * 1e6) : 0;
 }
 
 void
@@ -372,7 +372,7 @@ fab_word_is (const FabWord *word, const char *text)
 gboolean
 fab_word_has (const FabWord *word, const char *text)
 {
-  return word->length > 0 && g_strstr_len (word->at, (gssize) word->length, text) != NULL;
+  return g_strstr_len (word->at, (gssize) word->length, text) != NULL;
 }
 
 gboolean
@@ -408,25 +408,24 @@ fab_word_digits (const FabWord *word)
   return n;
 }
 
-guint64
+guint
 fab_word_count (const FabWord *word)
 {
   guint64 n = 0;
 
   for (gsize i = 0; i < word->length && g_ascii_isdigit (word->at[i]); i++) {
+    n = n * 10 + (guint64) (word->at[i] - '0');
     if (n > G_MAXUINT32)
       return 0;
-    n = n * 10 + (guint64) (word->at[i] - '0');
   }
-  return n;
+  return (guint) n;
 }
 
 gboolean
 fab_line_value (const FabLine *line, const char *key, FabWord *value)
 {
   const char *end = line->whole.at + line->whole.length;
-  const char *at = line->whole.length > 0 ? g_strstr_len (line->whole.at, (gssize) line->whole.length, key)
-                                          : NULL;
+  const char *at = g_strstr_len (line->whole.at, (gssize) line->whole.length, key);
 
   if (at == NULL)
     return FALSE;

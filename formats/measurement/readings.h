@@ -37,7 +37,7 @@ guint fab_word_decimals (const FabWord *word); /* number of digits behind the po
 
 /* number of significant digits: those from the first that is not 0 */
 guint fab_word_digits (const FabWord *word);
-guint64 fab_word_count (const FabWord *word); /* value of the leading digits; 0: none, or too many */
+guint fab_word_count (const FabWord *word); /* value of the leading digits; 0: none, or above 2^32 - 1 */
 
 /* Finds what follows "key" and a colon: "Mtu             : 4096[B]". */
 gboolean fab_line_value (const FabLine *line, const char *key, FabWord *value);

@@ -152,6 +152,11 @@ facts_above_a_table (G_GNUC_UNUSED void **state)
     { "ib_write_bw --use_cuda=0\nRDMA_Write BW Test\n", "",
       "bandwidth write mlx5_2 (gpu), 512, 4, 4096: 1000 1; " ONE "\n" },
     { "ib_write_bw --use_rocm=0\n", "", "bandwidth write mlx5_2 (gpu), 512, 4, 4096: 1000 1; " ONE "\n" },
+    /* More than any test has: 65535 of each. */
+    { "RDMA_Write BW Test\n", " Number of qps : 70000\n TX depth : 70000\n Mtu : 4294967297\n",
+      "bandwidth write mlx5_2 (host), 4294836225, 65535, 0: 1000 1; " ONE "\n" },
+    { "RDMA_Read BW Test\n", " Outstand reads : 99999\n Mtu : 99999\n",
+      "bandwidth read mlx5_2 (host), 262140, 4, 65535: 1000 1; " ONE "\n" },
     { "RDMA_Write BW Test\n", " Picking CUDA device 0\n",
       "bandwidth write mlx5_2 (gpu), 512, 4, 4096: 1000 1; " ONE "\n" },
   };

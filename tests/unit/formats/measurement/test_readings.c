@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_readings.c - what all readers of measurements share: labels of launchers, places of notes and mistakes, and
- * limits. */
+ * limits; how a text is split into lines and words. */
 #include "tests/unit/formats/measurement/measured.h"
 
+#include "formats/measurement/readings.h"
 #include "formats/text/notes.h"
 
 #define HEAD "# OSU MPI Latency Test v7\n# Size Latency (us)\n"
@@ -78,6 +79,10 @@ sizes_and_times_have_limits (G_GNUC_UNUSED void **state)
 
   assert_near ((double) measured_point (measured_at (self, 0), (FabBytes) 1 << 50)->time_ps, 999999999999e6,
                1e-15);
+  g_autoptr (FabMeasurements) longest = read_good (HEAD "8 1000000000000\n");
+  assert_int_equal (measured_point (measured_at (longest, 0), 8)->time_ps,
+                    G_GINT64_CONSTANT (1000000000000000000));
+  assert_int_equal (longest->notes->len, 0);
   assert_refused (HEAD "1125899906842625 1.5\n", "stands where a size in bytes belongs");
   assert_refused (HEAD "8 1000000000001\n", "t:3:3: a message of 8 B takes longer than a week");
 }
@@ -114,6 +119,128 @@ runs_that_were_interrupted_are_refused (G_GNUC_UNUSED void **state)
   }
 }
 
+/* --- lines and words --- */
+
+/* "whole[word][word]" for each line; one without an end has "..." behind it. */
+static void
+texts_are_split_into_lines_and_words (G_GNUC_UNUSED void **state)
+{
+  static const char text[] = "\n   \t\na  b\tc \r\n 3:d\n:e\n4 : f\n5\n[1,0]<stdout>:g h\n 6:\n7: i";
+  GString *found = g_string_new (NULL);
+  const char *at = text;
+  FabLine line;
+
+  while (fab_line_next (&at, &line)) {
+    g_string_append_len (found, line.whole.at, (gssize) line.whole.length);
+    for (guint i = 0; i < line.n; i++)
+      g_string_append_printf (found, "[%.*s]", (int) line.words[i].length, line.words[i].at);
+    g_string_append (found, line.has_end ? "\n" : "...");
+  }
+  assert_string_equal (found->str,
+                       "\n\na  b\tc[a][b][c]\nd[d]\n:e[:e]\n4 : f[4][:][f]\n5[5]\ng h[g][h]\n\ni[i]...");
+  g_string_free (found, TRUE);
+}
+
+/* A line has no more words than there is room for; its text is whole. */
+static void
+a_line_has_a_limit_of_words (G_GNUC_UNUSED void **state)
+{
+  GString *text = g_string_new (NULL);
+  const char *at;
+  FabLine line;
+
+  for (guint i = 0; i < FAB_LINE_MAX_WORDS + 1; i++)
+    g_string_append (text, "x ");
+  at = text->str;
+  assert_true (fab_line_next (&at, &line));
+  assert_int_equal (line.n, FAB_LINE_MAX_WORDS);
+  assert_int_equal (line.whole.length, 2 * FAB_LINE_MAX_WORDS + 1);
+  g_string_free (text, TRUE);
+}
+
+static void
+words_have_digits (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *text;
+    guint decimals, digits, count;
+    gboolean is_whole;
+  } rows[] = {
+    { "", 0, 0, 0, FALSE },
+    { "0", 0, 0, 0, TRUE },
+    { "10", 0, 2, 10, TRUE },
+    { "0.050", 3, 2, 0, FALSE },
+    { "12.5", 1, 3, 12, FALSE },
+    { "4096[B]", 0, 4, 4096, FALSE },
+    { ".", 0, 0, 0, FALSE },
+    { "7.", 0, 1, 7, FALSE },
+    { "x9", 0, 1, 0, FALSE },
+    { "4294967295", 0, 10, G_MAXUINT32, TRUE },
+    { "4294967296", 0, 10, 0, TRUE },
+    { "4294967301", 0, 10, 0, TRUE },
+    { "99999999999999999999999", 0, 23, 0, TRUE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    FabWord word = { rows[i].text, strlen (rows[i].text) };
+
+    assert_int_equal (fab_word_decimals (&word), rows[i].decimals);
+    assert_int_equal (fab_word_digits (&word), rows[i].digits);
+    assert_int_equal (fab_word_count (&word), rows[i].count);
+    assert_int_equal (fab_word_is_whole (&word), rows[i].is_whole);
+  }
+}
+
+/* Of a text only the word is looked at. */
+static void
+words_end_where_they_end (G_GNUC_UNUSED void **state)
+{
+  FabWord word = { "ab12.5cd", 4 }, none = { "ab", 0 };
+
+  assert_true (fab_word_is (&word, "ab12"));
+  assert_false (fab_word_is (&word, "ab1"));
+  assert_false (fab_word_is (&word, "ab12."));
+  assert_false (fab_word_is (&word, "ab13"));
+  assert_true (fab_word_has (&word, "b12"));
+  assert_false (fab_word_has (&word, "2."));
+  assert_false (fab_word_has (&none, "ab"));
+  assert_int_equal (fab_word_decimals (&word), 0);
+  assert_int_equal (fab_word_digits (&word), 2);
+}
+
+static void
+values_stand_behind_a_colon (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *line, *value; /* NULL: there is none */
+  } rows[] = {
+    { "Mtu : 4096[B]", "4096[B]" },
+    { "Mtu:1024", "1024" },
+    { " Mtu\t :\t 9 8", "9" },
+    { "x Mtu : 7 Mtu : 8", "7" },
+    { "Mtu 4096", NULL },
+    { "Mtu", NULL },
+    { "Mtu :", NULL },
+    { "Mtu :   \nx", NULL },
+    { "", NULL },
+    { "mtu : 1", NULL },
+    { "Mtu x : 1", NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *text = g_strconcat (rows[i].line, "\n : 5", NULL), *found = NULL;
+    const char *at = text;
+    FabLine line;
+    FabWord value;
+
+    assert_true (fab_line_next (&at, &line));
+    if (fab_line_value (&line, "Mtu", &value))
+      found = fab_word_dup (&value);
+    if (g_strcmp0 (found, rows[i].value) != 0)
+      fail_msg ("%s: %s", rows[i].line, found);
+  }
+}
+
 int
 main (void)
 {
@@ -123,6 +250,11 @@ main (void)
     cmocka_unit_test (sizes_and_times_have_limits),
     cmocka_unit_test (a_text_that_ends_inside_a_row_is_refused),
     cmocka_unit_test (runs_that_were_interrupted_are_refused),
+    cmocka_unit_test (texts_are_split_into_lines_and_words),
+    cmocka_unit_test (a_line_has_a_limit_of_words),
+    cmocka_unit_test (words_have_digits),
+    cmocka_unit_test (words_end_where_they_end),
+    cmocka_unit_test (values_stand_behind_a_colon),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
