@@ -87,7 +87,6 @@ find_rank (Reader *self)
   rank = fab_trace_add_rank (self->trace, fab_file_bytes_name (self->json->bytes));
   rank->process = g_steal_pointer (&process);
   rank->communicators = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  rank->epoch_us = 0;
   return rank;
 }
 

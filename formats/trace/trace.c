@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/trace/trace.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "formats/trace/reading.h"
@@ -226,13 +227,12 @@ fab_trace_parse_us (const char *text, gint64 *whole_us, FabTimePs *rest_ps)
     for (c++; g_ascii_isdigit (*c); c++, unit /= 10)
       *rest_ps += unit * (*c - '0');
   if (*c == 'e' || *c == 'E') { /* Python writes 1e-05 */
-    double us = g_ascii_strtod (text, NULL);
+    char *end;
+    double us = g_ascii_strtod (text, &end);
 
-    if (!(us >= 0 && us < 9e15))
-      return FALSE;
-    *whole_us = (gint64) us;
-    *rest_ps = (FabTimePs) ((us - (double) *whole_us) * 1e6);
-    return TRUE;
+    *whole_us = (gint64) MIN (us, 9e15);
+    *rest_ps = llround ((us - (double) *whole_us) * 1e6);
+    return us < 9e15 && *end == '\0';
   }
   return *c == '\0';
 }
