@@ -273,9 +273,9 @@ add_machine (Line *self, GError **error)
   guint64 gpus = self->gpus_per_thread * self->threads;
 
   if (self->ranks_per_node == 0 && self->ranks > 0 && self->nodes > 0)
-    self->ranks_per_node = self->ranks / self->nodes;
+    self->ranks_per_node = MAX (self->ranks / self->nodes, 1);
   if (self->nodes == 0 && self->ranks > 0 && self->ranks_per_node > 0)
-    self->nodes = self->ranks / self->ranks_per_node;
+    self->nodes = MAX (self->ranks / self->ranks_per_node, 1);
   if (self->ranks > 0 && self->nodes * self->ranks_per_node > 0
       && self->ranks != self->nodes * self->ranks_per_node)
     return fab_throw (error, FAB_ERROR_INPUT,

@@ -221,6 +221,15 @@ test_lines_that_are_refused (G_GNUC_UNUSED void **state)
                "the line starts 15 ranks, which are not 1 nodes with 8 each; make -np their product");
   assert_line ("mpirun -np 17 -H a:8,b:8 all_reduce_perf", NULL,
                "the line starts 17 ranks, which are not 2 nodes with 8 each; make -np their product");
+  assert_line ("mpirun -np 2 -N 1 -H a all_reduce_perf", NULL,
+               "the line starts 2 ranks, which are not 1 nodes with 1 each; make -np their product");
+  assert_line ("mpirun -np 1 -N 2 -H a,b all_reduce_perf", NULL,
+               "the line starts 1 ranks, which are not 2 nodes with 2 each; make -np their product");
+  /* fewer ranks than a node takes, or than there are nodes */
+  assert_line ("mpirun -np 4 -N 8 all_reduce_perf", NULL,
+               "the line starts 4 ranks, which are not 1 nodes with 8 each; make -np their product");
+  assert_line ("srun -n 1 -N 2 all_reduce_perf", NULL,
+               "the line starts 1 ranks, which are not 2 nodes with 1 each; make -np their product");
   for (guint i = 0; i < 3; i++) {
     static const char *const lines[] = { "mpirun -np 2 all_reduce_perf",
                                          "mpirun -np 2 --map-by slot all_reduce_perf",
