@@ -9,7 +9,6 @@
 typedef struct {
   const FabCatalog *catalog; /* with the scenario's own entries */
   FabJson *json;
-  GHashTable *seen; /* entries */
 } Sources;
 
 /* --- the scenario in words --- */
@@ -63,8 +62,6 @@ add_source (Sources *self, const char *section, const char *const *name, const c
   const FabMark *mark = fab_catalog_mark (self->catalog, name);
   g_autofree char *file = mark != NULL && mark->file != NULL ? g_path_get_basename (mark->file) : NULL;
 
-  if (!g_hash_table_add (self->seen, (gpointer) name))
-    return;
   fab_json_begin_object (self->json, NULL);
   fab_json_add_text (self->json, "section", section);
   fab_json_add_text (self->json, "name", *name);
@@ -134,13 +131,11 @@ add_sources (const FabReportRun *run, const FabYamlDoc *doc, GError **error)
   if (scenario == NULL)
     return TRUE;
   self.catalog = fab_scenario_catalog (scenario);
-  self.seen = g_hash_table_new (NULL, NULL);
   fab_json_begin_array (run->json, "sources");
   add_machine (&self, text_at (doc, "cluster.node"));
   add_model (&self, text_at (doc, "job.model"));
   is_read = fab_report_each (run, spec_sql, take_spec, &self, error);
   fab_json_end (run->json);
-  g_hash_table_unref (self.seen);
   return is_read;
 }
 

@@ -2,6 +2,7 @@
 /* test_report_data.c - runs and sweeps of a results file as the data of a page. All rows are written here, and what
  * the page gets of them is written out by hand.
  */
+#include "tests/support/play.h"
 #include "tests/unit/cli/report/report_rows.h"
 
 /* --- a run --- */
@@ -188,6 +189,57 @@ test_outlook (G_GNUC_UNUSED void **state)
                  "'stops_per_day':0.5,'interval_s':1800}]");
 }
 
+/* The entries that a run rests on, with where each stands: the node, its accelerator, the model, and the links, those
+ * that carried something in the last iteration first. An entry that the catalogue does not have is left out. */
+static void
+test_sources (G_GNUC_UNUSED void **state)
+{
+  static const char *const entries[][2] = { { "node", "dgx-h100" }, { "accelerator", "h100-sxm5-80gb" },
+                                            { "model", "gpt2-xl" }, { "link", "ib-ndr" },
+                                            { "link", "ib-edr" },   { "link", "ib-hdr" } };
+  g_autoptr (FabStore) store = fab_store_new (NULL);
+  g_autoptr (FabCatalog) catalog = play_catalog ();
+  FabRunRecord run = {
+    .name = "x",
+    .scenario_yaml = "name: x\ncluster: {node: dgx-h100, nodes: 2}\njob: {kind: ddp, model: gpt2-xl}\n",
+    .version = "0.9",
+    .fidelity = "fluid",
+  };
+  FabLinkRecord links[] = { { 0, "a", "b", "ib-hdr", 1, 1, 1 }, { 1, "b", "c", "ib-edr", 1, 1, 1 },
+                            { 2, "c", "d", "wire", 1, 1, 1 },   { 3, "d", "e", "ib-ndr", 1, 1, 1 },
+                            { 4, "e", "f", "ib-ndr", 1, 1, 1 }, { 5, "f", "g", "ib-hdr", 1, 1, 1 } };
+  FabLinkLoadRecord loads[] = { { 0, 0, 5, 0.5 }, { 1, 3, 7, 0.5 }, { 1, 4, 7, 0.5 } };
+  FabRankClassRecord classes[] = { { 0, 0, 6, "a" }, { 1, 6, 2, "b" } };
+  GError *error = NULL;
+  gint64 id;
+
+  must (fab_store_begin_run (store, &run, &id, &error), error);
+  must (fab_store_add_classes (store, classes, 2, &error), error);
+  must (fab_store_add_links (store, links, G_N_ELEMENTS (links), &error), error);
+  add_steps (store);
+  must (fab_store_add_link_loads (store, loads, G_N_ELEMENTS (loads), &error), error);
+  must (fab_store_commit_run (store, &error), error);
+  g_autoptr (JsonNode) without = told_of (store, id, 0);
+  assert_false (json_object_has_member (item_of (without, "runs", 0), "sources"));
+  g_autoptr (JsonNode) root = told (
+      &(FabReportRequest){ .store = store, .runs = &id, .n_runs = 1, .catalog = catalog });
+  JsonArray *sources = json_object_get_array_member (item_of (root, "runs", 0), "sources");
+  assert_int_equal (json_array_get_length (sources), G_N_ELEMENTS (entries));
+  for (guint i = 0; i < G_N_ELEMENTS (entries); i++) {
+    JsonObject *source = json_array_get_object_element (sources, i);
+
+    assert_names (source, "section name summary source date file line");
+    assert_string_equal (json_object_get_string_member (source, "section"), entries[i][0]);
+    assert_string_equal (json_object_get_string_member (source, "name"), entries[i][1]);
+    g_autofree char *path = g_build_filename (FAB_SOURCE_DIR, "models/catalog",
+                                              json_object_get_string_member (source, "file"), NULL),
+                    *text = NULL, *name = g_strdup_printf ("  - name: %s", entries[i][1]);
+    must (g_file_get_contents (path, &text, NULL, &error), error);
+    g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+    assert_string_equal (lines[json_object_get_int_member (source, "line") - 1], name);
+  }
+}
+
 static void
 test_slowest_link_where_nothing_is_exposed (G_GNUC_UNUSED void **state)
 {
@@ -353,6 +405,7 @@ main (void)
     cmocka_unit_test (test_times_of_iterations_and_classes),
     cmocka_unit_test (test_reasons),
     cmocka_unit_test (test_outlook),
+    cmocka_unit_test (test_sources),
     cmocka_unit_test (test_slowest_link_where_nothing_is_exposed),
     cmocka_unit_test (test_tables),
     cmocka_unit_test (test_a_sweep),
