@@ -26,7 +26,7 @@ fab_cli_read_file (const char *path, gsize limit_bytes, char **text, gsize *size
 
   if (file == NULL)
     return fail (path, error);
-  data = g_malloc (limit_bytes + 2);
+  data = g_malloc (limit_bytes + 1);
   *size = fread (data, 1, limit_bytes + 1, file);
   is_whole = !ferror (file);
   if (!is_whole)

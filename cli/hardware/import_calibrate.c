@@ -36,7 +36,7 @@ static gboolean
 play (const FabScenario *scenario, const FabEdits *edits, double *step_s, GError **error)
 {
   g_autoptr (FabScenario) own = fab_scenario_copy (scenario);
-  g_autoptr (GArray) steps = g_array_new (FALSE, TRUE, sizeof (FabStepRecord));
+  g_autoptr (GArray) steps = g_array_new (FALSE, FALSE, sizeof (FabStepRecord));
   FabRunOptions options = { .steps = steps, .is_brief = TRUE };
   g_autoptr (FabSimulation) run = NULL;
 

@@ -104,7 +104,7 @@ static GArray *
 read_rows (const char *path, GError **error)
 {
   g_autofree char *data = NULL;
-  g_autoptr (GArray) rows = g_array_new (FALSE, TRUE, sizeof (FabExpertsRow));
+  g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (FabExpertsRow));
   gboolean has_head = FALSE;
 
   if (!g_file_get_contents (path, &data, NULL, error))

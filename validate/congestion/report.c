@@ -155,7 +155,7 @@ static GArray *
 read_flows (const char *path, GError **error)
 {
   g_autofree char *text = NULL;
-  g_autoptr (GArray) flows = g_array_new (FALSE, TRUE, sizeof (Flow));
+  g_autoptr (GArray) flows = g_array_new (FALSE, FALSE, sizeof (Flow));
 
   if (!g_file_get_contents (path, &text, NULL, error))
     return NULL;
@@ -341,7 +341,7 @@ compare_scene (const FabCongestionSuite *suite, const FabCongestionScene *scene,
   g_autofree char *file = g_strconcat (scene->name, ".csv", NULL);
   g_autofree char *path = g_build_filename (suite->folder, "scenes", file, NULL);
   g_autoptr (GArray) flows = read_flows (path, error);
-  g_autoptr (GArray) rows = g_array_new (FALSE, TRUE, sizeof (FabCongestionRow));
+  g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (FabCongestionRow));
 
   for (guint i = 0; flows != NULL && i < N_CONTROLS; i++)
     if (!compare_control (suite, scene, flows, &controls[i], rows, error))

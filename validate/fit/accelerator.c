@@ -407,7 +407,7 @@ fab_accelerator_fit_new (const GPtrArray *series, const FabAcceleratorRequest *r
   gboolean has_fit;
 
   self->base = request->base;
-  self->rows = g_array_new (FALSE, TRUE, sizeof (FabKernelRow));
+  self->rows = g_array_new (FALSE, FALSE, sizeof (FabKernelRow));
   self->notes = g_ptr_array_new_with_free_func (g_free);
   self->texts = g_ptr_array_new_with_free_func (g_free);
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)

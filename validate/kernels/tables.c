@@ -200,7 +200,7 @@ read_row (const Reader *self, const char *line, FabKernelRow *row)
 static GArray *
 read_rows (Reader *self, GError **error)
 {
-  g_autoptr (GArray) rows = g_array_new (FALSE, TRUE, sizeof (FabKernelRow));
+  g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (FabKernelRow));
   g_autofree char *data = NULL;
 
   g_array_set_clear_func (rows, clear_row);

@@ -189,7 +189,7 @@ fab_memory_sources_load (const char *directory, const FabRegistry *registry, GEr
   g_autofree char *path = g_build_filename (directory, "INDEX.yaml", NULL);
 
   self->file = fab_check_file_new (registry);
-  self->sources = g_array_new (FALSE, TRUE, sizeof (FabMemorySource));
+  self->sources = g_array_new (FALSE, FALSE, sizeof (FabMemorySource));
   g_array_set_clear_func (self->sources, clear_source);
   if (!fab_check_file_read (self->file, path, index_params, &self->index, error))
     return NULL;

@@ -111,7 +111,7 @@ new_result (const FabTrainingSource *source)
 
   self->source = source;
   self->remarks = g_ptr_array_new_with_free_func (g_free);
-  self->rows = g_array_new (FALSE, TRUE, sizeof (FabTrainingComparison));
+  self->rows = g_array_new (FALSE, FALSE, sizeof (FabTrainingComparison));
   g_array_set_clear_func (self->rows, clear_row);
   for (guint i = 0; i < source->table->rows->len; i++) {
     FabTrainingComparison row = { .measured = fab_training_table_row (source->table, i), .row = i };

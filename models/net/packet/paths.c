@@ -351,7 +351,7 @@ way_new (PacketNet *self, const FabLeg *legs, guint n_legs, PacketUse use)
            is_spread = !is_one && (ops->spread != NULL || ops->choices != NULL);
   guint n_paths = is_spread ? (guint) self->params.n_paths : 1,
         n_detours = (guint) (self->balance.detour_fraction * n_paths);
-  g_autoptr (GArray) paths = g_array_new (FALSE, TRUE, sizeof (FabPath));
+  g_autoptr (GArray) paths = g_array_new (FALSE, FALSE, sizeof (FabPath));
 
   for (guint i = 0; i < n_legs; i++) {
     FabPath path = { 0 };
