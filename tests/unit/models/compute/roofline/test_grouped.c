@@ -17,10 +17,10 @@ static const FabDevice device = {
 
 /* A token of 64 numbers goes to two experts: 256 bytes of copies. */
 static FabLayerStack *
-new_stack (void)
+new_stack (guint experts)
 {
   const FabOperator matrix = {
-    .kind = FAB_OPERATOR_MATMUL, .flops = 2 * 2 * 64 * 64, .n = 64, .k = 64, .n_matrices = 8
+    .kind = FAB_OPERATOR_MATMUL, .flops = 2 * 2 * 64 * 64, .n = 64, .k = 64, .n_matrices = (gint) experts
   };
   FabOperator gate = matrix, up = matrix, down = matrix;
   const FabOperator dispatch = { .name = "dispatch", .kind = FAB_OPERATOR_MEMORY, .bytes = 256 };
@@ -45,12 +45,13 @@ typedef struct {
   FabPrecision precision;
   FabRoutedTokens routing;
   double tokens;
+  guint experts; /* on two ranks; 0: eight */
 } Case;
 
 static FabComputeParts
 parts_of (const Case *one)
 {
-  g_autoptr (FabLayerStack) stack = new_stack ();
+  g_autoptr (FabLayerStack) stack = new_stack (one->experts > 0 ? one->experts : 8);
   g_autoptr (Params) params = params_new (&fab_compute_auto.info, one->yaml);
   const FabSoftware software = { .stack = one->software, .pytorch = 211 };
   const FabLayer *layer = fab_layer_stack_layer (stack, 0);
@@ -83,7 +84,7 @@ issue_s (const Case *one)
 static void
 a_product_of_each_expert_is_issued (G_GNUC_UNUSED void **state)
 {
-  Case one = { "{}", "megatron", FALSE, FAB_PRECISION_BF16, { FALSE, FALSE, FALSE }, 1 };
+  Case one = { "{}", "megatron", FALSE, FAB_PRECISION_BF16, { FALSE, FALSE, FALSE }, 1, 0 };
 
   assert_near (issue_s (&one), 4 * 60e-6 + 4 * 2 * 33e-6, 1e-9);
   one.is_backward = TRUE;
@@ -94,7 +95,7 @@ a_product_of_each_expert_is_issued (G_GNUC_UNUSED void **state)
 static void
 other_software_issues_one (G_GNUC_UNUSED void **state)
 {
-  const Case one = { "{}", "compiled", FALSE, FAB_PRECISION_BF16, { FALSE, FALSE, TRUE }, 1 };
+  const Case one = { "{}", "compiled", FALSE, FAB_PRECISION_BF16, { FALSE, FALSE, TRUE }, 1, 0 };
 
   assert_near (issue_s (&one), 4 * 5e-6, 1e-6);
   assert_near (parts_of (&one).readback_s, 0, 0);
@@ -103,7 +104,7 @@ other_software_issues_one (G_GNUC_UNUSED void **state)
 static void
 graphs_need_no_host (G_GNUC_UNUSED void **state)
 {
-  Case one = { "{graphs: moe}", "megatron", FALSE, FAB_PRECISION_BF16, { FALSE, FALSE, TRUE }, 1 };
+  Case one = { "{graphs: moe}", "megatron", FALSE, FAB_PRECISION_BF16, { FALSE, FALSE, TRUE }, 1, 0 };
 
   assert_true (issue_s (&one) < 30e-6);
   assert_near (parts_of (&one).readback_s, 0, 0);
@@ -115,7 +116,7 @@ graphs_need_no_host (G_GNUC_UNUSED void **state)
 static void
 counts_are_read_in_forward_passes (G_GNUC_UNUSED void **state)
 {
-  Case one = { "{}", "megatron", TRUE, FAB_PRECISION_BF16, { FALSE, FALSE, TRUE }, 1 };
+  Case one = { "{}", "megatron", TRUE, FAB_PRECISION_BF16, { FALSE, FALSE, TRUE }, 1, 0 };
 
   assert_near (parts_of (&one).readback_s, 0, 0);
   one.is_backward = FALSE;
@@ -127,7 +128,7 @@ static void
 tokens_are_sorted_and_padded (G_GNUC_UNUSED void **state)
 {
   const double copy_s = 1000 * 2 * 256 / (0.85 * 2e12);
-  Case one = { "{}", "nemo", FALSE, FAB_PRECISION_BF16, { TRUE, TRUE, TRUE }, 1000 };
+  Case one = { "{}", "nemo", FALSE, FAB_PRECISION_BF16, { TRUE, TRUE, TRUE }, 1000, 0 };
 
   assert_near (parts_of (&one).copies_s, copy_s, 1e-15);
   one.precision = FAB_PRECISION_FP8;
@@ -136,6 +137,19 @@ tokens_are_sorted_and_padded (G_GNUC_UNUSED void **state)
   assert_near (parts_of (&one).copies_s, copy_s, 1e-15);
   one.yaml = "{graphs: all}"; /* padded where they are routed */
   assert_near (parts_of (&one).copies_s, 0, 0);
+}
+
+/* Tokens that came to a rank are put in the order of its experts, where it has more than one. */
+static void
+tokens_of_a_lone_expert_are_sorted_already (G_GNUC_UNUSED void **state)
+{
+  const double copy_s = 1000 * 2 * 256 / (0.85 * 2e12);
+
+  for (guint experts = 2; experts <= 4; experts += 2) {
+    const Case one = { "{}", "megatron", FALSE, FAB_PRECISION_BF16, { .is_sorted = TRUE }, 1000, experts };
+
+    assert_near (parts_of (&one).copies_s, experts == 2 ? 0 : copy_s, 1e-12);
+  }
 }
 
 typedef struct {
@@ -183,9 +197,11 @@ a_scale_divides_every_part (G_GNUC_UNUSED void **state)
 {
   for (guint is_backward = 0; is_backward < 2; is_backward++)
     for (guint tokens = 1; tokens <= 100000; tokens *= 100000) {
-      const Case one = { "{}", "megatron", is_backward, FAB_PRECISION_BF16, { .is_sorted = TRUE }, tokens },
-                 two = { "{scale: 2}",          "megatron", is_backward, FAB_PRECISION_BF16,
-                         { .is_sorted = TRUE }, tokens };
+      const Case
+          one = { "{}", "megatron", is_backward, FAB_PRECISION_BF16, { .is_sorted = TRUE }, tokens, 0 },
+          two = {
+            "{scale: 2}", "megatron", is_backward, FAB_PRECISION_BF16, { .is_sorted = TRUE }, tokens, 0
+          };
       FabComputeParts slow = parts_of (&one), fast = parts_of (&two);
 
       assert_true (slow.products_s > 0 && slow.memory_bound_s > 0 && slow.copies_s > 0
@@ -211,6 +227,7 @@ main (void)
     cmocka_unit_test (graphs_need_no_host),
     cmocka_unit_test (counts_are_read_in_forward_passes),
     cmocka_unit_test (tokens_are_sorted_and_padded),
+    cmocka_unit_test (tokens_of_a_lone_expert_are_sorted_already),
     cmocka_unit_test (graphs_name_parts_of_layers),
   };
 

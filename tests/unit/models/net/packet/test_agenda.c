@@ -122,6 +122,34 @@ what_comes_late_goes_first (void **state)
   agenda_clear (&agenda);
 }
 
+/* Room for 64 entries of a day is made at first. It is used again where half of it was taken, and doubled where less
+ * was. */
+static void
+room_of_taken_entries_is_used_again (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint n_taken, room;
+  } rows[] = { { 0, 128 }, { 1, 128 }, { 31, 128 }, { 32, 64 }, { 33, 64 }, { 63, 64 } };
+
+  for (guint k = 0; k < G_N_ELEMENTS (rows); k++) {
+    Agenda agenda;
+    guint n = rows[k].n_taken;
+
+    agenda_init (&agenda);
+    for (guint32 i = 0; i < 64; i++)
+      agenda_add (&agenda, 7, 0, i);
+    assert_int_equal (agenda.near.capacity, 64);
+    for (guint32 i = 0; i < n; i++)
+      assert_int_equal (agenda_take (&agenda).what >> AGENDA_KIND_BITS, i);
+    agenda_add (&agenda, 7, 0, 64);
+    assert_int_equal (agenda.near.capacity, rows[k].room);
+    for (guint32 i = n; i <= 64; i++)
+      assert_int_equal (agenda_take (&agenda).what >> AGENDA_KIND_BITS, i);
+    assert_int_equal (agenda.n, 0);
+    agenda_clear (&agenda);
+  }
+}
+
 int
 main (void)
 {
@@ -129,6 +157,7 @@ main (void)
     cmocka_unit_test (entries_come_in_order),
     cmocka_unit_test (equals_keep_their_order),
     cmocka_unit_test (what_comes_late_goes_first),
+    cmocka_unit_test (room_of_taken_entries_is_used_again),
   };
 
   return cmocka_run_group_tests_name ("agenda", tests, NULL, NULL);

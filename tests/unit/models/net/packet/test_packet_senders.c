@@ -273,6 +273,70 @@ a_rate_that_rises_wakes_a_flow (G_GNUC_UNUSED void **state)
   net_clear (&net);
 }
 
+static void
+raise_by_report (FabCongestion *self, const FabPacketReport *report)
+{
+  self->rate_bytes_per_s = 200e9;
+  assert_int_equal (report->now_ps, 1000);
+  assert_int_equal (report->sent_ps, 0);
+  assert_int_equal (report->left_ps, 0);
+  assert_int_equal (report->bytes, 1000);
+  assert_false (report->is_marked);
+  assert_false (report->is_lost);
+}
+
+static void
+raise_by_word (FabCongestion *self, FabTimePs now_ps)
+{
+  assert_int_equal (now_ps, 2000);
+  self->rate_bytes_per_s = 250e9;
+}
+
+/* Behind a packet of 1000 B at 100 GB/s a flow waits until 10 ns: until 5 ns when the report on that packet has doubled
+ * the rate, and until 4 ns when a word of the receiver has raised it further. A word that comes when nobody sends any
+ * more tells the model nothing. */
+static void
+what_a_sender_hears_wakes_its_flow (G_GNUC_UNUSED void **state)
+{
+  FabCongestionOps hears = ops;
+  Packet packet = { .size = 1000, .next = NONE, .next_ps = PACKET_ARRIVED };
+  Net net;
+
+  net_make (&net, TRUE);
+  hears.reported = raise_by_report;
+  hears.notified = raise_by_word;
+  net.net.congestion = &hears;
+  net.net.packets = &packet;
+  net.net.free_packet = NONE;
+  net.net.packet_capacity = 1;
+  packet_notes_grow (&net.net);
+  guint32 number = packet_sender_new (&net.net, 0);
+  packet.hop = number;
+  packet_sender_state (&net.net, number)->rate_bytes_per_s = 100e9;
+  net.flows[0] = (Flow){ .sender = number, .n_entries = 1, .left_bytes = 9000 };
+  packet_sender_sent (&net.net, number, 0, 1000);
+  packet_flow_join (&net.net, 0);
+  assert_int_equal (agenda_first_ps (&net.net.agenda), 10000);
+  net.net.now_ps = 1000;
+  net.net.senders[number].n_entries++;
+  packet_reported (&net.net, 0);
+  assert_int_equal (net.net.senders[number].flight_bytes, 0);
+  assert_int_equal (net.net.senders[number].n_entries, 1);
+  assert_int_equal (net.net.free_packet, 0);
+  assert_int_equal (agenda_first_ps (&net.net.agenda), 5000);
+  net.net.now_ps = 2000;
+  net.net.senders[number].n_entries++;
+  packet_sender_notified (&net.net, number);
+  assert_int_equal (net.net.senders[number].n_entries, 1);
+  assert_int_equal (agenda_first_ps (&net.net.agenda), 4000);
+  assert_int_equal (net.net.agenda.n, 3);
+  packet_sender_state (&net.net, number)->rate_bytes_per_s = 100e9;
+  packet_sender_notified (&net.net, number);
+  assert_near (packet_sender_state (&net.net, number)->rate_bytes_per_s, 100e9, 0);
+  assert_int_equal (net.net.free_sender, number);
+  net_clear (&net);
+}
+
 /* The receiver's word goes back with the acknowledgement, where the model wants it. */
 static void
 a_mark_is_told_after_the_way_back (G_GNUC_UNUSED void **state)
@@ -327,10 +391,15 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (a_packet_takes_its_way_forth),   cmocka_unit_test (a_sender_is_told_of_its_path),
-    cmocka_unit_test (some_ways_have_no_sender),       cmocka_unit_test (numbers_of_senders_are_used_again),
-    cmocka_unit_test (a_window_holds_whole_packets),   cmocka_unit_test (a_rate_leaves_a_gap_behind_a_packet),
-    cmocka_unit_test (a_rate_that_rises_wakes_a_flow), cmocka_unit_test (a_mark_is_told_after_the_way_back),
+    cmocka_unit_test (a_packet_takes_its_way_forth),
+    cmocka_unit_test (a_sender_is_told_of_its_path),
+    cmocka_unit_test (some_ways_have_no_sender),
+    cmocka_unit_test (numbers_of_senders_are_used_again),
+    cmocka_unit_test (a_window_holds_whole_packets),
+    cmocka_unit_test (a_rate_leaves_a_gap_behind_a_packet),
+    cmocka_unit_test (a_rate_that_rises_wakes_a_flow),
+    cmocka_unit_test (a_mark_is_told_after_the_way_back),
+    cmocka_unit_test (what_a_sender_hears_wakes_its_flow),
     cmocka_unit_test (flows_wait_for_a_window_once),
   };
 

@@ -233,6 +233,8 @@ memory_and_batches_are_said_once (G_GNUC_UNUSED void **state)
       "kind: ddp, software: {pytorch: '2.11'}" },
     { 1, dense, "kind: ddp, global_batch: 4, accumulation: 2", "accumulation follows from global_batch",
       "kind: ddp, global_batch: 4, accumulation: 1" },
+    { 1, dense, "kind: ddp, global_batch: 1, accumulation: 2", "accumulation follows from global_batch",
+      "kind: ddp, global_batch: 0, accumulation: 2" },
     { 1, dense, "kind: ddp, data_loader: {time: 1ns, bytes_per_sample: 1B}",
       "give time or bytes_per_sample, not both", "kind: ddp, data_loader: {time: 1ns}" },
     { 1, dense, "kind: ddp, data_loader: {total: 1B/s}", "total applies to network storage only",
