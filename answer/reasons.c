@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "answer/reasons.h"
 
-#include <string.h>
-
 #include "sim/base/order.h"
 #include "sim/base/stats.h"
 
@@ -14,11 +12,14 @@ share_clear (gpointer share)
   g_string_free (((FabRunShare *) share)->ops, TRUE);
 }
 
+/* `known` are those that it has. */
 static void
-note_op (FabRunShare *share, const char *op)
+note_op (FabRunShare *share, GPtrArray *known, const char *op)
 {
-  if (strstr (share->ops->str, op) == NULL)
-    g_string_append_printf (share->ops, "%s%s", share->ops->len > 0 ? ", " : "", op);
+  if (g_ptr_array_find (known, op, NULL))
+    return;
+  g_ptr_array_add (known, (gpointer) op);
+  g_string_append_printf (share->ops, "%s%s", share->ops->len > 0 ? ", " : "", op);
 }
 
 static GArray *
@@ -34,6 +35,7 @@ find_shares (const FabSimulation *simulation)
     n_ranks += dag->classes[c].n_ranks;
   for (guint d = 0; d < FAB_N_DIMENSIONS; d++) {
     FabRunShare share = { fab_dimension_names[d], 0, g_string_new (NULL) };
+    g_autoptr (GPtrArray) known = g_ptr_array_new ();
     __int128 sum = 0;
 
     for (guint i = 0; i < exposures->len; i++) {
@@ -42,7 +44,7 @@ find_shares (const FabSimulation *simulation)
       if (record->dimension != share.dimension)
         continue;
       sum += (__int128) record->exposed_ps * dag->classes[record->rank_class].n_ranks;
-      note_op (&share, record->op);
+      note_op (&share, known, record->op);
     }
     share.exposed_ps = (FabTimePs) (sum / n_ranks);
     if (share.ops->len > 0)

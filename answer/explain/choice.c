@@ -93,7 +93,7 @@ list_others (const Explain *self, const FabCollectivePlan *plan)
   const char *const *choices = NULL;
   GArray *others = g_array_new (FALSE, TRUE, sizeof (Other));
 
-  if (plan->algorithm == NULL || !has_key (library, "algorithm", &choices))
+  if (!has_key (library, "algorithm", &choices))
     return others;
   for (guint i = 0; algorithms[i] != NULL; i++)
     if (strcmp (algorithms[i]->info.name, plan->algorithm) != 0
@@ -137,19 +137,18 @@ void
 explain_choice (const Explain *self, FabStatement *statement, guint collective)
 {
   const FabCollectivePlan *plan = &fab_simulation_dag (self->simulation)->collectives[collective].plan;
-  g_autoptr (GArray) others = list_others (self, plan);
-  Others work = { self, (Other *) (gpointer) others->data, collective };
   const Other *best = NULL;
 
   if (plan->algorithm == NULL)
     return;
+  g_autoptr (GArray) others = list_others (self, plan);
+  Others work = { self, (Other *) (gpointer) others->data, collective };
   if (fab_cluster_n_ranks (fab_simulation_cluster (self->simulation)) <= MOST_RANKS)
     fab_thread_pool_run (self->study->n_threads, others->len, time_other, &work);
   for (guint i = 0; i < others->len; i++)
     if (work.others[i].seconds > 0 && (best == NULL || work.others[i].seconds < best->seconds))
       best = &work.others[i];
   note_choice (statement, plan, best, fab_ps_to_seconds (fab_collective_plan_idle_ps (plan)));
-  for (guint i = 0; i < others->len; i++) {
+  for (guint i = 0; i < others->len; i++)
     fab_edits_free (work.others[i].edits);
-  }
 }

@@ -140,7 +140,7 @@ static void
 explain_exposed_share (const Explain *self)
 {
   FabStatement *statement = explain_add (self, 0, "exposed communication, share of the step", "exposed_share",
-                                         FAB_TERM_FRACTION, self->point->exposed_s / self->point->step_s);
+                                         FAB_TERM_FRACTION, self->figure->value (self->point));
 
   fab_statement_formula (statement, "exposed / step");
   fab_statement_term (statement, "exposed", FAB_TERM_TIME, self->point->exposed_s);
@@ -194,7 +194,7 @@ explain_share (const Explain *self)
   fab_statement_term (statement, name, FAB_TERM_TIME, share * self->point->step_s);
   fab_statement_term (statement, "step", FAB_TERM_TIME, self->point->step_s);
   if (dimension != NULL)
-    explain_dimension (self, 1, dimension);
+    explain_dimension (self, 1, dimension, share * self->point->step_s);
   else
     explain_step (self, 1);
 }
@@ -418,7 +418,7 @@ fab_explain_collective (const FabStudy *study, const char *name, GError **error)
   return g_steal_pointer (&self.out);
 }
 
-/* The memory of the fullest GPU as the sum of what it keeps. */
+/* --- memory: that of the fullest GPU as the sum of what it keeps --- */
 
 static guint
 fullest_class (const Explain *self)
@@ -482,7 +482,6 @@ explain_part (const Explain *self, guint depth, const FabMemoryPart *part)
                         formula->terms[i].value);
 }
 
-/* memory.c */
 static void
 explain_memory (const Explain *self, guint depth)
 {
@@ -515,5 +514,3 @@ explain_memory (const Explain *self, guint depth)
     if (g_array_index (totals->memory, FabMemoryPart, i).rank_class == fullest)
       explain_part (self, depth + 1, &g_array_index (totals->memory, FabMemoryPart, i));
 }
-
-/* Where the compute of a step comes from: FLOPs, what the accelerator can do, what it reaches. */

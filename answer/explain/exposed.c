@@ -16,23 +16,6 @@ static const double worth_a_chain = 0.01;
 
 /* --- by dimension --- */
 
-static double
-exposed_by (const Explain *self, const char *dimension)
-{
-  const FabDag *dag = fab_simulation_dag (self->simulation);
-  const GArray *exposures = explain_probe (self)->exposures;
-  double seconds = 0;
-
-  for (guint i = 0; i < exposures->len; i++) {
-    const FabExposureRecord *record = &g_array_index (exposures, FabExposureRecord, i);
-
-    if (strcmp (record->dimension, dimension) == 0)
-      seconds += fab_ps_to_seconds (record->exposed_ps) * dag->classes[record->rank_class].n_ranks
-               / explain_n_ranks (self);
-  }
-  return seconds;
-}
-
 /* "all_gather: 233 of 51.4 GB in all, under way 3.1 s". */
 static void
 note_operations (const Explain *self, FabStatement *statement, const char *dimension)
@@ -43,7 +26,7 @@ note_operations (const Explain *self, FabStatement *statement, const char *dimen
   for (guint i = 0; i < exposures->len; i++) {
     const FabExposureRecord *record = &g_array_index (exposures, FabExposureRecord, i);
 
-    if (strcmp (record->dimension, dimension) != 0 || (dag->n_classes > 1 && record->rank_class > 0))
+    if (strcmp (record->dimension, dimension) != 0 || record->rank_class > 0)
       continue;
     g_autofree char *bytes = fab_term_show (FAB_TERM_BYTES, (double) record->bytes);
     g_autofree char *comm = fab_term_show (FAB_TERM_TIME, fab_ps_to_seconds (record->comm_ps));
@@ -185,8 +168,7 @@ talks_in (const Explain *self, const Gaps *gaps, FabInterval gap)
       last_ps = beyond_ps;
     }
   }
-  if (last == NULL)
-    return g_strdup ("nothing");
+  g_assert (last != NULL); /* a gap is a part of the time of communication */
   return n == 1 ? g_strdup (last->name) : g_strdup_printf ("%s, with %u more under way", last->name, n - 1);
 }
 
@@ -232,10 +214,10 @@ note_gaps (const Explain *self, FabStatement *statement)
 /* --- all --- */
 
 void
-explain_dimension (const Explain *self, guint depth, const char *dimension)
+explain_dimension (const Explain *self, guint depth, const char *dimension, double seconds)
 {
   FabStatement *statement = explain_add (self, depth, fab_dimension_say (dimension), dimension, FAB_TERM_TIME,
-                                         exposed_by (self, dimension));
+                                         seconds);
   g_autoptr (GArray) alike = explain_alike (self, dimension);
 
   note_operations (self, statement, dimension);
@@ -254,7 +236,7 @@ explain_dimension (const Explain *self, guint depth, const char *dimension)
   if (alike->len > MOST_GROUPS)
     fab_statement_note (statement, "%u %s not shown.", alike->len - MOST_GROUPS,
                         fab_plural (alike->len - MOST_GROUPS, "other size is", "other sizes are"));
-  if (alike->len > 0 && exposed_by (self, dimension) >= worth_a_chain * self->point->exposed_s)
+  if (seconds >= worth_a_chain * self->point->exposed_s)
     explain_collective (self, depth + 1, &g_array_index (alike, AlikeCollectives, 0));
 }
 
@@ -265,11 +247,11 @@ explain_exposed (const Explain *self, guint depth)
   FabStatement *statement;
   g_autoptr (GString) formula = g_string_new (NULL);
 
-  if (point->comm_s <= 0)
+  if (point->comm_s <= 0 && depth > 0)
     return;
   statement = explain_add (self, depth, "exposed communication", "exposed", FAB_TERM_TIME, point->exposed_s);
   for (guint d = 0; d < FAB_N_DIMENSIONS; d++) {
-    double seconds = exposed_by (self, fab_dimension_names[d]);
+    double seconds = point->exposed_by_s[d];
 
     if (seconds <= 0)
       continue;
@@ -286,10 +268,7 @@ explain_exposed (const Explain *self, guint depth)
   if (point->comm_s > point->compute_s && point->compute_s > 0)
     fab_statement_note (statement, "It takes longer than compute, so no overlap could hide all of it.");
   note_gaps (self, statement);
-  for (guint d = 0; d < FAB_N_DIMENSIONS; d++) {
-    g_autoptr (GArray) alike = explain_alike (self, fab_dimension_names[d]);
-
-    if (alike->len > 0)
-      explain_dimension (self, depth + 1, fab_dimension_names[d]);
-  }
+  for (guint d = 0; d < FAB_N_DIMENSIONS; d++)
+    if ((point->dimensions & 1U << d) != 0)
+      explain_dimension (self, depth + 1, fab_dimension_names[d], point->exposed_by_s[d]);
 }

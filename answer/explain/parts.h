@@ -22,7 +22,7 @@ guint explain_n_ranks (const Explain *self); /* of all classes */
 
 /* exposed.c: the exposed communication, by dimension, and what it stands between. */
 void explain_exposed (const Explain *self, guint depth);
-void explain_dimension (const Explain *self, guint depth, const char *dimension);
+void explain_dimension (const Explain *self, guint depth, const char *dimension, double seconds);
 
 /* collective.c: collectives that are alike, and one of them link by link. */
 typedef struct {

@@ -19,6 +19,12 @@ static const char *const scenarios[] = {
   "name: t\nfidelity: packet\niterations: 3\ncluster: {node: dgx-a100, nodes: 4, gpus_per_node: 1, nics_per_node: 1,"
   " fabric: {kind: leaf_spine, nodes_per_leaf: 2, oversubscription: 2}}\n"
   "job: {kind: traffic, pattern: pairs, size: 1MiB, pairs: [{from: 0, to: 3}, {from: 1, to: 3}, {from: 2, to: 3}]}\n",
+  /* The names of some operations are parts of those of others. */
+  "name: t\ncluster: {node: dgx-a100}\ncollectives: plain\njob: {kind: collective, operations: [{op: all_gather, size: "
+  "1MB}, {op: gather, size: 1MB}, {op: all_reduce, size: 1MB}, {op: reduce, size: 1MB}, {op: reduce_scatter, size: 1MB}, "
+  "{op: scatter, size: 1MB}]}\n",
+  "name: t\nfidelity: packet\ncluster: {node: dgx-a100, nodes: 4, gpus_per_node: 2, nics_per_node: 2, fabric: switch}\n"
+  "job: {kind: collective, operations: [{op: all_to_all, size: 1MiB}, {op: all_gather, size: 64KiB}]}\n",
 };
 
 static FabRunResult
@@ -68,6 +74,28 @@ check_shares (const FabRunResult *result)
   }
 }
 
+/* The kind of communication where it has a dimension, or else what is done, and the ends and the entry of its link. */
+static void
+check_name (const FabRunResult *result, const FabRunPathPart *part)
+{
+  const FabGraph *graph = fab_simulation_cluster (result->simulation)->graph;
+  gboolean has_dimension = part->dimension != NULL && strcmp (part->dimension, "other") != 0;
+  const char *what = has_dimension                  ? fab_dimension_say (part->dimension)
+                   : part->kind == FAB_SPAN_COMPUTE ? "compute"
+                   : part->kind == FAB_SPAN_COMM    ? "communication"
+                   : part->kind == FAB_SPAN_LOAD    ? "host work"
+                                                    : "time until flows arrive";
+
+  if (part->link == FAB_NO_LINK) {
+    assert_string_equal (part->name, what);
+    return;
+  }
+  g_autofree char *link = fab_run_link_name (result, part->link),
+                  *label = fab_link_class_label (fab_graph_link_class (graph, part->link)),
+                  *name = g_strdup_printf ("%s; slowest link %s (%s)", what, link, label);
+  assert_string_equal (part->name, name);
+}
+
 /* Parts of the path, the longest first, are as long as the path is. */
 static void
 check_path (const FabRunResult *result)
@@ -82,8 +110,13 @@ check_path (const FabRunResult *result)
     const FabRunPathPart *part = &g_array_index (parts, FabRunPathPart, i);
 
     sum_ps += part->time_ps;
-    assert_true (i == 0 || part->time_ps <= g_array_index (parts, FabRunPathPart, i - 1).time_ps);
-    assert_int_equal (strstr (part->name, "; slowest link ") != NULL, part->link != FAB_NO_LINK);
+    check_name (result, part);
+    if (i > 0) {
+      const FabRunPathPart *before = &g_array_index (parts, FabRunPathPart, i - 1);
+
+      assert_true (before->time_ps > part->time_ps
+                   || (before->time_ps == part->time_ps && before->link <= part->link));
+    }
     for (guint k = 0; k < i; k++) {
       const FabRunPathPart *other = &g_array_index (parts, FabRunPathPart, k);
 
@@ -113,9 +146,15 @@ check_memory (const FabRunResult *result)
   assert_true (result->reasons.missing_bytes == (most > has ? most - has : 0));
 }
 
-/* Links that had a queue or lost packets, the longest queue first; sums are over all links. */
+/* Queues of one length whose order is not that of the links, and queues that are equal. */
+typedef struct {
+  guint n_of_most, n_of_both;
+} Ties;
+
+/* Links that had a queue or lost packets: the longest queue first, then that which was longer in the mean, then the
+ * first link. Sums are over all links. */
 static guint
-check_queues (const FabRunResult *result)
+check_queues (const FabRunResult *result, Ties *ties)
 {
   g_autoptr (GArray) all = fab_simulation_link_queues (result->simulation);
   const GArray *told = result->reasons.queues;
@@ -136,7 +175,16 @@ check_queues (const FabRunResult *result)
     const FabLinkQueueRecord *one = &g_array_index (told, FabLinkQueueRecord, i);
 
     assert_true (one->most_bytes > 0 || one->n_drops > 0);
-    assert_true (i == 0 || one->most_bytes <= g_array_index (told, FabLinkQueueRecord, i - 1).most_bytes);
+    if (i == 0)
+      continue;
+    const FabLinkQueueRecord *before = &g_array_index (told, FabLinkQueueRecord, i - 1);
+    assert_true (one->most_bytes <= before->most_bytes);
+    if (one->most_bytes == before->most_bytes)
+      assert_true (one->mean_bytes <= before->mean_bytes);
+    if (one->most_bytes == before->most_bytes && one->mean_bytes == before->mean_bytes)
+      assert_true (one->link > before->link);
+    ties->n_of_most += one->most_bytes == before->most_bytes && one->link < before->link;
+    ties->n_of_both += one->most_bytes == before->most_bytes && one->mean_bytes == before->mean_bytes;
   }
   assert_true (result->reasons.all_queues.n_stalls == sum.n_stalls
                && result->reasons.all_queues.n_marks == sum.n_marks
@@ -184,6 +232,7 @@ static void
 reasons_are_those_of_the_records (G_GNUC_UNUSED void **state)
 {
   guint n_queues = 0;
+  Ties ties = { 0 };
 
   for (guint i = 0; i < G_N_ELEMENTS (scenarios); i++) {
     g_autoptr (Play) play = play_new (catalog, scenarios[i], NULL);
@@ -193,7 +242,7 @@ reasons_are_those_of_the_records (G_GNUC_UNUSED void **state)
     check_path (&result);
     check_memory (&result);
     check_pace (&result);
-    n_queues += check_queues (&result);
+    n_queues += check_queues (&result, &ties);
     assert_true (result.reasons.most_ps >= result.reasons.late_ps
                  && result.reasons.late_ps >= result.reasons.median_ps
                  && result.reasons.median_ps >= result.reasons.least_ps);
@@ -202,6 +251,54 @@ reasons_are_those_of_the_records (G_GNUC_UNUSED void **state)
     fab_run_result_clear (&result);
   }
   assert_true (n_queues > 0);
+  assert_true (ties.n_of_most > 0 && ties.n_of_both > 0);
+}
+
+/* Sizes of messages, each once, and those of them that were not measured of their link. Two ranks send each other half
+ * of what they gather. */
+static void
+sizes_of_messages_are_counted (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *from, *to;
+    guint n_outside;
+  } cases[] = { { "1B", "1GB", 0 }, { "3MB", "1GB", 1 }, { "8MB", "1GB", 2 }, { "1B", "1MB", 2 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: t\nlinks: [{name: m, technology: Ethernet, lanes: 2, signalling: 50Gb/s, latency: 600ns, "
+        "messages: [{overhead: 2us, rate: 10GB/s}], measured: {from: %s, to: %s}}]\n"
+        "cluster: {node: dgx-a100, nodes: 2, gpus_per_node: 1, nics_per_node: 1, nic: m}\ncollectives: mpi\n"
+        "job: {kind: collective, operations: [{op: all_gather, size: 4MB}, {op: all_gather, size: 12MB}, "
+        "{op: all_gather, size: 4MB}]}\n",
+        cases[i].from, cases[i].to);
+    g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+    FabRunResult result = run (play);
+
+    assert_int_equal (result.reasons.sizes.n, 2);
+    assert_int_equal (result.reasons.sizes.n_outside, cases[i].n_outside);
+    fab_run_result_clear (&result);
+  }
+}
+
+/* 10^9 tokens at the rate of the last step; without their number it is not known. */
+static void
+days_of_training_are_those_of_the_last_step (G_GNUC_UNUSED void **state)
+{
+  for (guint is_known = 0; is_known < 2; is_known++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: t\niterations: 2\ncluster: {node: dgx-a100, gpus_per_node: 2}\n"
+        "job: {kind: ddp, model: gpt2, micro_batch: 4, sequence: 1024, %scompute: {kind: mfu, mfu: 40%%}}\n",
+        is_known ? "train_tokens: 1e9, " : "");
+    g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+    FabRunResult result = run (play);
+
+    if (is_known)
+      assert_near (result.reasons.train_days * 86400 * fab_run_last_step (&result)->tokens_per_s, 1e9, 1e-9);
+    else
+      assert_near (result.reasons.train_days, 0, 0);
+    fab_run_result_clear (&result);
+  }
 }
 
 /* The least step that so many of all do not exceed. */
@@ -265,6 +362,8 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (reasons_are_those_of_the_records),
+    cmocka_unit_test (sizes_of_messages_are_counted),
+    cmocka_unit_test (days_of_training_are_those_of_the_last_step),
     cmocka_unit_test (quantiles_of_steps),
     cmocka_unit_test (jobs_beside_each_other),
   };
