@@ -18,7 +18,10 @@
 
 /* Shares of the uplinks that others take, in the runs of a kind. */
 static const double other_loads[] = { 0, 0.25, 0.5, 0.75, 0.9 };
-enum { N_LOADS = G_N_ELEMENTS (other_loads) };
+enum {
+  N_LOADS = G_N_ELEMENTS (other_loads),
+  MOST_LEVELS = 32
+}; /* levels: one for each doubling of a guint */
 
 /* --- groups of nodes --- */
 
@@ -287,11 +290,11 @@ plan_kind (Measuring *self, const Groups *groups, guint which)
   FabMixAnswer *answer = self->answer;
   FabMixedKind *kind = &g_array_index (answer->kinds, FabMixedKind, which);
   guint n = (guint) kind->spec->nodes, largest = 0;
-  double *levels = g_new (double, 32);
+  double *levels = g_new (double, MOST_LEVELS);
 
   for (guint g = 0; g < answer->machine.n_groups; g++)
     largest = MAX (largest, answer->machine.group_nodes[g]);
-  for (guint stride = 1; stride <= largest && kind->table.n_levels < 32; stride *= 2) {
+  for (guint stride = 1; stride <= largest; stride *= 2) {
     double m = nodes_per_group (groups, answer->machine.n_groups, answer->n_nodes, n, stride);
     guint level = kind->table.n_levels;
 

@@ -308,24 +308,42 @@ check_changes (const Play *play, const FabMixAnswer *self, const char *const *na
   assert_int_equal (self->changes->len, i);
 }
 
-/* As if all that send take the same uplinks, played by hand. */
-static void
-check_worst (const Play *play, const FabMixAnswer *self)
+/* The rules of the scenario. */
+static FabMixRules
+rules_of (const Play *play)
 {
-  const FabMixSpec *mix = &fab_scenario_spec (play->scenario)->mix;
-  const FabMixRules rules = { .placement = (FabMixPlacement) mix->placement,
-                              .order = (FabMixOrder) mix->order,
-                              .has_backfill = mix->has_backfill,
-                              .has_preemption = mix->has_preemption,
-                              .is_crowded = TRUE,
-                              .seed = (guint64) fab_scenario_spec (play->scenario)->seed };
+  const FabScenarioSpec *spec = fab_scenario_spec (play->scenario);
+
+  return (FabMixRules){ .placement = (FabMixPlacement) spec->mix.placement,
+                        .order = (FabMixOrder) spec->mix.order,
+                        .has_backfill = spec->mix.has_backfill,
+                        .has_preemption = spec->mix.has_preemption,
+                        .has_failures = spec->reliability.failures != NULL,
+                        .n_spares = (guint) spec->reliability.spares,
+                        .seed = (guint64) spec->seed };
+}
+
+/* The jobs of the answer by other rules. (transfer full) */
+static FabMixPlay *
+played_by (const FabMixAnswer *self, const FabMixRules *rules)
+{
   g_autofree FabMixKind *tables = g_new (FabMixKind, self->kinds->len);
 
   for (guint i = 0; i < self->kinds->len; i++)
     tables[i] = kind_at (self, i)->table;
-  g_autoptr (FabMixPlay) crowded = fab_mix_play (&self->machine, tables, (const FabMixJob *) self->jobs->data,
-                                                 self->jobs->len, &rules, NULL);
+  return fab_mix_play (&self->machine, tables, (const FabMixJob *) self->jobs->data, self->jobs->len, rules,
+                       NULL);
+}
+
+/* As if all that send take the same uplinks, played by hand. */
+static void
+check_worst (const Play *play, const FabMixAnswer *self)
+{
+  FabMixRules rules = rules_of (play);
   double sharing = 0;
+
+  rules.is_crowded = TRUE;
+  g_autoptr (FabMixPlay) crowded = played_by (self, &rules);
   for (guint i = 0; i < self->jobs->len; i++)
     sharing += crowded->outcomes[i].sharing_lost_s * job_at (self, i)->n_nodes;
   assert_near (self->worst.sharing_lost_s, sharing, 1e-9);
@@ -366,6 +384,116 @@ figures_are_those_of_the_jobs (G_GNUC_UNUSED void **state)
     check_fractions (self);
     check_worst (play, self);
     check_changes (play, self, names);
+  }
+}
+
+/* --- places --- */
+
+/* Sixteen nodes at four leaves. The four of an exchange are at one leaf, two at each of two, or each at its own: then
+ * 3 x 1 parts take each uplink, as many as go through a NIC. Each level is played alone and with four loads of others,
+ * but for jobs that need no uplink. Where the scenario places its own job is of no matter. */
+static void
+each_place_and_each_load_is_played (G_GNUC_UNUSED void **state)
+{
+  static const char *const placed[] = { "", ", placement: random", ", placement: strided, place_stride: 3",
+                                        ", places: 32" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (placed); i++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: t\ncluster: {node: dgx-h100, nodes: 16, gpus_per_node: 1, nics_per_node: 1, fabric: {kind: leaf_spine, "
+        "nodes_per_leaf: 4, oversubscription: 4}%s}\ncollectives: plain\n" RING
+        "\nmix: {jobs: [{name: four, nodes: 4, count: 1, " EXCHANGE
+        "}, {name: all, nodes: 16, count: 1, " RING "}]}\n",
+        placed[i]);
+    g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+    FabPulse pulse = { 0 };
+    g_autoptr (FabMixAnswer) self = fab_mix_answer (
+        play->scenario, &(FabMixRequest){ .registry = &fab_models, .n_threads = 1, .pulse = &pulse }, NULL);
+    const FabMixKind *four = &kind_at (self, 0)->table, *all = &kind_at (self, 1)->table;
+
+    assert_int_equal (self->n_nodes, 16);
+    assert_int_equal (self->machine.n_groups, 4);
+    for (guint g = 0; g < 4; g++)
+      assert_int_equal (self->machine.group_nodes[g], 4);
+    assert_int_equal (pulse.n_known, 1 + 5 + 5 + 5);
+    assert_int_equal (pulse.n_done, pulse.n_known);
+    assert_int_equal (four->n_levels, 3);
+    assert_int_equal (all->n_levels, 1);
+    assert_near (all->nodes_per_group[0], 4, 1e-12);
+    for (guint level = 0; level < 3; level++) {
+      static const double nodes[] = { 4, 2, 1 }, alone[] = { 1, 4.0 / 3, 1 };
+
+      assert_near (four->nodes_per_group[level], nodes[level], 1e-12);
+      assert_near (four->own_load[level] + 1, level == 0 ? 1 : 2, 1e-3);
+      assert_near (four->duty[level], 1, 1e-3);
+      for (guint k = 0; k < 5; k++)
+        assert_near (four->slowdown[5 * level + k], level == 0 ? 1 : alone[level] / (1 - four->others[k]),
+                     1e-3);
+    }
+  }
+}
+
+/* --- failures --- */
+
+#define TRAINING                                                                                   \
+  "job: {kind: ddp, model: gpt2, micro_batch: 1, sequence: 1024, compute: {kind: mfu, mfu: 40%}, " \
+  "checkpoint: {to: network, total: 10GB/s}}"
+
+/* Two hundred failures a year of each node, of which each takes the node, and a hundred planned stops. A kind of four
+ * nodes has four times as many. All rules of the scenario hold, and where nothing fails nobody is undone. */
+static void
+jobs_fail_as_the_scenario_says (G_GNUC_UNUSED void **state)
+{
+  static const char yaml[] =
+      "name: failing\nseed: 3\n" CLUSTER TRAINING
+      "\nfailures: [{name: ours, classes: [{name: a, per: node, per_year: 200, repair: true}, "
+      "{name: b, per: node, per_year: 100, does: planned}]}]\n"
+      "reliability: {failures: ours, detection: 10min, restart: 5min, repair: 4h, spares: 1}\n"
+      "mix: {jobs: [{name: one, nodes: 1, count: 30, every: 2h, work: 20h, " TRAINING
+      "}, {name: four, nodes: 4, count: 20, every: 4h, work: 30h, " TRAINING "}]}\n";
+  static const char *const names[] = { "placement spread",    "placement first", "placement random",
+                                       "without backfilling", "nothing fails",   "uplinks that never bind" };
+  const double year_s = 365.25 * 86400;
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+  g_autoptr (FabMixAnswer) self = good (play->scenario);
+  FabMixRules rules[G_N_ELEMENTS (names)];
+
+  for (guint i = 0; i < 2; i++) {
+    const FabMixFailures *failures = &kind_at (self, i)->failures;
+
+    assert_ptr_equal (kind_at (self, i)->table.failures, failures);
+    assert_near (failures->stops_per_s * year_s, i == 0 ? 200 : 800, 1e-9);
+    assert_near (failures->breaks_per_s * year_s, i == 0 ? 200 : 800, 1e-9);
+    assert_near (failures->planned_per_s * year_s, i == 0 ? 100 : 400, 1e-9);
+    assert_near (failures->repair_s, 4 * 3600, 1e-12);
+    assert_near (failures->detection_s, 600, 1e-12);
+  }
+  check_figures (self, &self->all, G_MAXUINT);
+  check_fractions (self);
+  check_worst (play, self);
+  assert_true (self->all.n_failures > 10 && self->all.undone_s > 0);
+  assert_int_equal (self->changes->len, G_N_ELEMENTS (names));
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    rules[i] = rules_of (play);
+  rules[0].placement = FAB_MIX_SPREAD;
+  rules[1].placement = FAB_MIX_FIRST;
+  rules[2].placement = FAB_MIX_RANDOM;
+  rules[3].has_backfill = FALSE;
+  rules[4].has_failures = FALSE;
+  rules[5].is_ideal = TRUE;
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    const FabMixChange *change = &g_array_index (self->changes, FabMixChange, i);
+    g_autoptr (FabMixPlay) other = played_by (self, &rules[i]);
+    double busy_s = 0;
+
+    for (guint k = 0; k < self->jobs->len; k++)
+      busy_s += job_at (self, k)->n_nodes * other->outcomes[k].busy_s;
+    assert_string_equal (change->name, names[i]);
+    assert_int_equal (change->edit == NULL, i > 3);
+    assert_near (change->figures.busy_s, busy_s, 1e-12);
+    assert_near (change->span_s, other->last_s - other->first_s, 1e-12);
+    assert_int_equal (change->figures.n_failures, other->n_failures);
+    assert_int_equal (other->n_failures > 0, i != 4);
   }
 }
 
@@ -521,6 +649,14 @@ what_is_refused (G_GNUC_UNUSED void **state)
     { "name: t\ncluster: {node: dgx-h100, nodes: 4, fabric: rail}\n" RING
       "\nneighbours: [{name: n, nodes: 2, first: 2, " RING "}]\n" ONE_KIND,
       "t has neighbours as well, and a mix has all jobs of the machine", FAB_ERROR_INPUT },
+    { "name: t\nnodes: [{name: bare, accelerator: a100-sxm4-80gb, parts: [{name: gpu, kind: accelerator, count: 2}, "
+      "{name: cpu, kind: host}], wires: [{from: gpu, to: cpu, link: pcie4-x16}]}]\ncluster: {node: bare}\n"
+      "collectives: plain\n" RING "\nmix: {jobs: [{name: a, nodes: 1, count: 1, " RING "}]}\n",
+      "and node 0 has a NIC at no switch", FAB_ERROR_UNSUPPORTED },
+    { "name: t\n" CLUSTER RING "\nmix: {jobs: [{name: good, nodes: 1, count: 1, " RING
+      "}, {name: bad, nodes: 2, count: 1, "
+      "job: {kind: megatron, model: gpt2, micro_batch: 1, parallel: {tensor: 4}}}]}\n",
+      "mix: jobs 'bad': ", FAB_ERROR_INPUT },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -582,6 +718,33 @@ losses_are_shares_of_the_machine (G_GNUC_UNUSED void **state)
   assert_int_equal (largest, 5);
 }
 
+/* The verdict of the first kind, or of the first that does not fit. */
+static void
+the_verdict_is_of_what_does_not_fit (G_GNUC_UNUSED void **state)
+{
+  FabVerdict *verdicts[3] = { fab_verdict_new (), fab_verdict_new (), fab_verdict_new () };
+  static const struct {
+    FabBytes needs[3];
+    guint wanted;
+  } cases[] = { { { 1, 1, 1 }, 0 }, { { 1, 3, 3 }, 1 }, { { 1, 1, 3 }, 2 }, { { 3, 1, 3 }, 0 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    FabPoint points[3];
+    FabMixAnswer answer = { .kinds = g_array_new (FALSE, FALSE, sizeof (FabMixedKind)) };
+
+    for (guint k = 0; k < 3; k++) {
+      points[k] = (FabPoint){ .memory_bytes = cases[i].needs[k],
+                              .memory_max_bytes = 2,
+                              .verdict = verdicts[k] };
+      g_array_append_vals (answer.kinds, &(FabMixedKind){ .point = &points[k] }, 1);
+    }
+    assert_ptr_equal (fab_mix_verdict (&answer), verdicts[cases[i].wanted]);
+    g_array_unref (answer.kinds);
+  }
+  for (guint k = 0; k < 3; k++)
+    fab_verdict_free (verdicts[k]);
+}
+
 int
 main (void)
 {
@@ -589,6 +752,8 @@ main (void)
     cmocka_unit_test (kinds_answer_to_places_and_others),
     cmocka_unit_test (jobs_arrive_at_random),
     cmocka_unit_test (figures_are_those_of_the_jobs),
+    cmocka_unit_test (each_place_and_each_load_is_played),
+    cmocka_unit_test (jobs_fail_as_the_scenario_says),
     cmocka_unit_test (jobs_of_a_log),
     cmocka_unit_test (logs_without_such_jobs),
     cmocka_unit_test (kinds_of_one_job_and_of_none),
@@ -596,6 +761,7 @@ main (void)
     cmocka_unit_test (what_is_refused),
     cmocka_unit_test (a_mix_can_be_cancelled),
     cmocka_unit_test (losses_are_shares_of_the_machine),
+    cmocka_unit_test (the_verdict_is_of_what_does_not_fit),
   };
 
   return play_run_tests ("mix_answer", tests, &catalog);

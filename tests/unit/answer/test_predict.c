@@ -172,6 +172,12 @@ test_refused (void **state)
 {
   g_autoptr (FabEdits) job = fab_edits_of ((const char *[]){ "job.operations.0.size=2KiB", NULL });
   g_autoptr (FabEdits) swich = fab_edits_of ((const char *[]){ "cluster.fabric=swich", NULL });
+  g_autoptr (FabEdits) op = fab_edits_of ((const char *[]){ "job.operations.1.op=all_gather", NULL });
+  g_autoptr (FabEdits) more = fab_edits_of (
+      (const char *[]){ "job.operations.+={op: all_reduce, size: 1KiB}", NULL });
+  g_autoptr (FabEdits) last = fab_edits_of ((const char *[]){ "job.operations.2.size=2GiB", NULL });
+  FabPredictionRequest of_op = request ("dgx-a100", 1, op), of_more = request ("dgx-a100", 1, more),
+                       of_last = request ("dgx-a100", 1, last);
   FabPredictionRequest unknown = request ("dgx-a10", 1, NULL), none = request ("dgx-a100", 0, NULL);
   FabPredictionRequest other = request ("dgx-a100", 1, job), fabric = request ("dgx-a100", 2, swich);
   FabBytes zero = 0;
@@ -182,6 +188,9 @@ test_refused (void **state)
   assert_refused (&unknown, *state, "unknown node 'dgx-a10'; nearest is 'dgx-a100'");
   assert_refused (&none, *state, "'nodes' is 0");
   assert_refused (&other, *state, "--set: the job is the collective itself");
+  assert_refused (&of_op, *state, "--set: the job is the collective itself");
+  assert_refused (&of_more, *state, "--set: the job is the collective itself");
+  assert_refused (&of_last, *state, "--set: the job is the collective itself");
   assert_refused (&fabric, *state, "unknown fabric 'swich'; nearest is 'switch'");
   assert_refused (&empty, *state, "size");
 }

@@ -170,6 +170,88 @@ forms_agree_on_an_idle_machine (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Messages are played in one chunk for each MiB, in 64 at most, and what the plan adds to the wires' latency counts
+ * once. */
+static void
+messages_have_chunks_of_a_mebibyte (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    FabBytes bytes;
+    guint n_chunks;
+  } cases[] = { { 1 << 10, 1 }, { (1 << 20) - 8, 1 },   { 1 << 20, 1 },   { (2 << 20) - 8, 1 },
+                { 2 << 20, 2 }, { (64 << 20) - 8, 63 }, { 64 << 20, 64 }, { 65 << 20, 64 } };
+  FabBytes asked[G_N_ELEMENTS (cases)];
+  g_autoptr (GString) yaml = g_string_new (
+      "name: t\niterations: 1\ncluster: {node: dgx-a100}\njob: {kind: collective, operations: [");
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    asked[i] = cases[i].bytes;
+    g_string_append_printf (yaml, "%s{op: all_reduce, size: %" G_GUINT64_FORMAT "B}", i > 0 ? ", " : "",
+                            (guint64) asked[i]);
+  }
+  g_string_append (yaml, "]}\n");
+  g_autoptr (Play) play = play_new (catalog, yaml->str, NULL);
+  FabPredictionRequest request = { .node = "dgx-a100",
+                                   .nodes = 1,
+                                   .op = FAB_OP_ALL_REDUCE,
+                                   .sizes_bytes = asked,
+                                   .n_sizes = G_N_ELEMENTS (asked),
+                                   .form = FAB_FORM_STEP };
+  g_autoptr (GArray) rows = predict (&request);
+  while (fab_simulation_step (play->simulation)) {}
+  for (guint i = 0; i < rows->len; i++) {
+    const FabCollectivePlan *plan = &fab_simulation_dag (play->simulation)->collectives[i].plan;
+    FabTimePs wires_ps = fab_simulation_time_steps (play->simulation, i, cases[i].n_chunks);
+
+    assert_true (plan->startup_ps > plan->latency_ps);
+    assert_near (row_at (rows, i)->time_us, (double) (wires_ps + plan->startup_ps - plan->latency_ps) / 1e6,
+                 1e-9);
+  }
+}
+
+/* A scenario that is asked for another job keeps all else but its iterations, of which one is played. */
+static void
+iterations_of_the_scenario_do_not_count (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *once = g_strdup_printf (NET, "", "plain"),
+                  *often = g_strconcat ("iterations: 5\n", once, NULL);
+  g_autoptr (Play) one = play_new (catalog, once, NULL), five = play_new (catalog, often, NULL);
+  FabPredictionRequest request = {
+    .base = one->scenario, .op = FAB_OP_ALL_GATHER, .sizes_bytes = sizes, .n_sizes = G_N_ELEMENTS (sizes)
+  };
+  g_autoptr (GArray) rows = predict (&request);
+
+  request.base = five->scenario;
+  g_autoptr (GArray) others = predict (&request);
+  for (guint i = 0; i < rows->len; i++) {
+    assert_near (row_at (others, i)->time_us, row_at (rows, i)->time_us, 0);
+    assert_int_equal (row_at (rows, i)->n_ranks, 2);
+  }
+}
+
+/* One rank has nothing to do, which is certain. */
+static void
+a_rank_alone_has_no_band (G_GNUC_UNUSED void **state)
+{
+  FabPredictionRequest request = { .node = "dgx-a100",
+                                   .nodes = 1,
+                                   .gpus_per_node = 1,
+                                   .op = FAB_OP_ALL_REDUCE,
+                                   .sizes_bytes = sizes,
+                                   .n_sizes = G_N_ELEMENTS (sizes),
+                                   .has_band = TRUE };
+  g_autoptr (GArray) rows = predict (&request);
+  g_autofree char *basis = fab_predictions_basis (rows);
+
+  assert_string_equal (basis, "");
+  for (guint i = 0; i < rows->len; i++) {
+    assert_int_equal (row_at (rows, i)->size_bytes, sizes[i]);
+    assert_true (row_at (rows, i)->high_us == 0 && row_at (rows, i)->coverage_fraction == 0);
+    assert_true (row_at (rows, i)->busbw_high_GBps == 0 && row_at (rows, i)->n_channels == 0);
+    assert_int_equal (row_at (rows, i)->bound, FAB_BOUND_STARTUP);
+  }
+}
+
 /* More than half of the time is startup, or it is not. 14 steps of 0.2 us, and 7/4 of the size at 235.26 GB/s. */
 static void
 startup_bounds_what_is_mostly_startup (G_GNUC_UNUSED void **state)
@@ -212,6 +294,9 @@ main (void)
     cmocka_unit_test (machines_whose_kind_was_measured),
     cmocka_unit_test (messages_are_counted),
     cmocka_unit_test (forms_agree_on_an_idle_machine),
+    cmocka_unit_test (messages_have_chunks_of_a_mebibyte),
+    cmocka_unit_test (iterations_of_the_scenario_do_not_count),
+    cmocka_unit_test (a_rank_alone_has_no_band),
     cmocka_unit_test (startup_bounds_what_is_mostly_startup),
     cmocka_unit_test (forms_have_names),
   };

@@ -12,12 +12,13 @@
 #include "tests/support/play.h"
 
 /* One gigabyte from node to node over a port of 100 Gb/s: 80 ms, and the latency of the wire. */
-#define SENDS                                                                                            \
-  "name: sends\niterations: 3\n"                                                                         \
+#define SENDS SENDS_OF ("3", "1GB")
+#define SENDS_OF(iterations, size)                                                                       \
+  "name: sends\niterations: " iterations "\n"                                                            \
   "links: [{name: wire, technology: InfiniBand, lanes: 1, signalling: 100Gb/s, latency: 1us}]\n"         \
   "cluster: {node: dgx-h100, nodes: 2, gpus_per_node: 1, nics_per_node: 1, nic: wire, fabric: switch}\n" \
   "collectives: plain\n"                                                                                 \
-  "job: {kind: collective, operations: [{op: send_recv, size: 1GB}]}\n"
+  "job: {kind: collective, operations: [{op: send_recv, size: " size "}]}\n"
 #define REDUCES "job: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}"
 /* Two jobs of two nodes each, under two leaves with one uplink: each has half of it. */
 #define BESIDE                                                                                           \
@@ -28,6 +29,10 @@
 #define TRAINS                                                                           \
   "name: trains\niterations: 2\ncluster: {node: dgx-a100, nodes: 2, gpus_per_node: 1}\n" \
   "job: {kind: ddp, model: gpt2, micro_batch: 1, sequence: 1024, compute: {kind: mfu, mfu: 40%}}\n"
+/* 7e9 parameters of 16 bytes are more than 80 GB. */
+#define LARGE                                                                           \
+  "name: large\niterations: 1\ncluster: {node: dgx-a100, nodes: 2, gpus_per_node: 1}\n" \
+  "job: {kind: ddp, model: llama2-7b, micro_batch: 1, sequence: 1024, compute: {kind: mfu, mfu: 40%}}\n"
 
 static FabCatalog *catalog;
 
@@ -54,20 +59,50 @@ played (const FabScenario *scenario, const FabRunRequest *request)
   return result;
 }
 
-/* The step of the network that is played stands for the guess, of one iteration and not of all. */
+/* The step of the network that is played stands for the guess, of one iteration and not of all. 100 GB take 8 s. */
 static void
 a_guess_is_of_one_iteration (G_GNUC_UNUSED void **state)
 {
-  for (guint i = 0; i < 2; i++) {
-    g_autofree char *yaml = g_strconcat (i == 0 ? "fidelity: packet\n" : "", SENDS, NULL);
-    g_autoptr (FabScenario) scenario = scenario_of (yaml);
-    FabPulse pulse = { 0 };
+  g_autoptr (FabScenario) slow = scenario_of ("fidelity: packet\n" SENDS_OF ("3", "100GB")),
+                          fast = scenario_of (SENDS_OF ("3", "100GB"));
+  FabRunResult result = played (fast, &(FabRunRequest){ .registry = &fab_models });
+  FabPulse pulse = { 0 }, none = { 0 };
 
-    fab_run_guess_step (scenario, &fab_models, NULL, &pulse);
-    if (i == 0)
-      assert_in_range (pulse.step_us, 80000, 80100);
-    else
-      assert_int_equal (pulse.step_us, 0); /* its own network is fast */
+  fab_run_guess_step (slow, &fab_models, NULL, &pulse);
+  assert_in_range (pulse.step_us, 8000000, 8000100);
+  assert_int_equal (pulse.step_us, fab_run_last_step (&result)->times.duration_ps / 1000000);
+  fab_run_guess_step (fast, &fab_models, NULL, &none);
+  assert_int_equal (none.step_us, 0); /* its own network is fast */
+  fab_run_result_clear (&result);
+}
+
+static gboolean
+stop_at_once (G_GNUC_UNUSED gpointer owner, G_GNUC_UNUSED guint n_done, G_GNUC_UNUSED gint64 n_all,
+              G_GNUC_UNUSED double wall_s)
+{
+  return FALSE;
+}
+
+/* A run that may take long is guessed for everybody, but for a what-if, of which nothing is told. */
+static void
+long_runs_are_guessed (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabScenario) scenario = scenario_of ("fidelity: packet\n" SENDS_OF ("1000000", "1GB"));
+  const FabWhatIf none = { 0 };
+
+  for (guint i = 0; i < 2; i++) {
+    FabPulse pulse = { 0 };
+    FabRunResult result;
+
+    assert_false (
+        fab_run_play (scenario, i == 1 ? &none : NULL,
+                      &(FabRunRequest){ .registry = &fab_models, .pulse = &pulse, .progress = stop_at_once },
+                      &result, NULL));
+    assert_true (fab_run_effort (scenario, result.simulation).all_s > FAB_RUN_LONG_S);
+    assert_int_equal (pulse.step_us > 0, i == 0);
+    assert_int_equal (pulse.all_s > 0, i == 0);
+    assert_int_equal (pulse.n_known, 1000000);
+    fab_run_result_clear (&result);
   }
 }
 
@@ -161,9 +196,7 @@ static void
 what_is_asked_for_is_there (G_GNUC_UNUSED void **state)
 {
   g_autoptr (FabScenario) scenario = scenario_of (
-      "name: large\niterations: 1\ncluster: {node: dgx-a100, nodes: 2, gpus_per_node: 1}\n"
-      "job: {kind: ddp, model: llama2-7b, micro_batch: 1, sequence: 1024, compute: {kind: mfu, mfu: 40%}}\n"
-      "reliability: {failures: meta-llama3, detection: 10min, restart: 5min}\n");
+      LARGE "reliability: {failures: meta-llama3, detection: 10min, restart: 5min}\n");
   const FabWhatIf none = { 0 };
 
   for (guint i = 0; i < 4; i++) {
@@ -200,6 +233,56 @@ real_of (FabStore *store, const char *sql)
   if (found == NULL || found->n_rows != 1)
     fail_msg ("%s: %s", sql, error != NULL ? error->message : "not one row");
   return fab_table_cell (found, 0, 0)->real;
+}
+
+/* Each row of the bottleneck is that of its lever: which one limits, what it changes, and by which seeds. */
+static void
+check_levers (FabStore *store, const FabBottleneck *bottleneck)
+{
+  g_autoptr (FabTable) rows = fab_store_query (
+      store,
+      "SELECT place, kind, name, change, limits, step_s, exposed_s, saved_fraction, n_seeds, fidelity, "
+      "base_step_s FROM lever ORDER BY place",
+      0, NULL);
+
+  assert_int_equal (rows->n_rows, bottleneck->levers->len);
+  for (guint i = 0; i < rows->n_rows; i++) {
+    const FabLever *lever = fab_bottleneck_lever (bottleneck, i);
+
+    assert_int_equal (fab_table_cell (rows, i, 0)->integer, i);
+    assert_string_equal (fab_table_cell (rows, i, 1)->text, fab_lever_names[lever->kind]);
+    assert_string_equal (fab_table_cell (rows, i, 2)->text, lever->name);
+    assert_string_equal (fab_table_cell (rows, i, 3)->text, lever->change);
+    assert_int_equal (fab_table_cell (rows, i, 4)->integer, (gint) i == bottleneck->first);
+    assert_near (fab_table_cell (rows, i, 5)->real, lever->step_s, 1e-12);
+    assert_near (fab_table_cell (rows, i, 6)->real, lever->exposed_s, 1e-12);
+    assert_near (fab_table_cell (rows, i, 7)->real, fab_lever_saved (lever), 1e-12);
+    assert_int_equal (fab_table_cell (rows, i, 8)->integer, bottleneck->n_draws);
+    assert_int_equal (g_strcmp0 (fab_table_cell (rows, i, 9)->text, bottleneck->fidelity), 0);
+    assert_near (fab_table_cell (rows, i, 10)->real, bottleneck->base.step_s, 1e-12);
+  }
+}
+
+/* Of each step, and then of what each step exposes. */
+static void
+check_bands (FabStore *store, const FabBand *band, guint n_steps)
+{
+  g_autoptr (FabTable) rows = fab_store_query (store,
+                                               "SELECT figure, iteration, low_s, high_s, coverage_fraction, "
+                                               "reason FROM band ORDER BY figure DESC, iteration",
+                                               0, NULL);
+
+  assert_int_equal (rows->n_rows, 2 * n_steps);
+  for (guint i = 0; i < rows->n_rows; i++) {
+    g_autofree char *most = fab_band_most (band, i);
+
+    assert_string_equal (fab_table_cell (rows, i, 0)->text, i < n_steps ? "step" : "exposed");
+    assert_int_equal (fab_table_cell (rows, i, 1)->integer, i % n_steps);
+    assert_near (fab_table_cell (rows, i, 2)->real, band->low[i], 1e-12);
+    assert_near (fab_table_cell (rows, i, 3)->real, band->high[i], 1e-12);
+    assert_near (fab_table_cell (rows, i, 4)->real, band->coverage_fraction, 1e-12);
+    assert_string_equal (fab_table_cell (rows, i, 5)->text, most);
+  }
 }
 
 /* The file has the run, its pace, its verdict and its goodput; then the band of both steps and of what both expose,
@@ -240,14 +323,8 @@ a_results_file_takes_the_run (G_GNUC_UNUSED void **state)
     assert_int_equal (count (store, "band"), 4);
     assert_int_equal (count (store, "lever"), result.bottleneck->levers->len);
     assert_int_equal (count (store, "finding"), fab_verdict_n (result.verdict));
-    assert_near (real_of (store, "SELECT low_s FROM band WHERE figure = 'step' AND iteration = 1"),
-                 result.band->low[1], 1e-12);
-    assert_near (real_of (store, "SELECT high_s FROM band WHERE figure = 'exposed' AND iteration = 0"),
-                 result.band->high[2], 1e-12);
-    assert_near (real_of (store, "SELECT step_s FROM lever WHERE place = 1"),
-                 fab_bottleneck_lever (result.bottleneck, 1)->step_s, 1e-12);
-    assert_near (real_of (store, "SELECT saved_fraction FROM lever WHERE limits"),
-                 fab_lever_saved (fab_bottleneck_lever (result.bottleneck, result.bottleneck->first)), 1e-12);
+    check_bands (store, result.band, 2);
+    check_levers (store, result.bottleneck);
   }
   fab_run_result_clear (&result);
   g_unlink (db);
@@ -272,6 +349,17 @@ what_was_built_is_played (G_GNUC_UNUSED void **state)
     assert_int_equal (result.run_id, has_store);
     assert_true (result.wall_s > 0);
     assert_int_equal (result.pace.binding_link != FAB_NO_LINK, TRUE);
+    assert_null (result.advice);
+    fab_run_result_clear (&result);
+  }
+  g_autoptr (FabScenario) large = scenario_of (LARGE);
+  for (guint has_store = 0; has_store < 2; has_store++) {
+    g_autoptr (FabStore) store = has_store ? fab_store_new (NULL) : NULL;
+    FabRunResult result;
+
+    assert_true (fab_run_play_built (large, &fab_models, fab_simulation_new (large, &fab_models, NULL, NULL),
+                                     store, &result, NULL));
+    assert_int_equal (result.advice != NULL, has_store);
     fab_run_result_clear (&result);
   }
 }
@@ -337,6 +425,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_guess_is_of_one_iteration),
+    cmocka_unit_test (long_runs_are_guessed),
     cmocka_unit_test (who_waits_is_told),
     cmocka_unit_test (progress_is_told_and_may_cancel),
     cmocka_unit_test (the_pace_is_that_of_the_last_iteration),

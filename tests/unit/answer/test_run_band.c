@@ -74,6 +74,15 @@ a_fast_network_finds_the_band_of_packets (G_GNUC_UNUSED void **state)
                      "job: {kind: collective, operations: [{op: all_reduce, size: 40MB}]}\n");
 }
 
+/* One GPU communicates with nobody, on either network, so that these are as near as can be. */
+static void
+without_communication_flows_play_the_ends (G_GNUC_UNUSED void **state)
+{
+  assert_same_bands ("{kind: packet, mtu: 64KiB}", "fluid", 1e-9,
+                     "cluster: {node: dgx-a100, gpus_per_node: 1}\n"
+                     "job: {model: m, kind: ddp, micro_batch: 8, sequence: 512}\n");
+}
+
 /* Where they queue, and where other traffic uses the links, the ends are played by packets. */
 static void
 packets_play_their_own_ends (G_GNUC_UNUSED void **state)
@@ -95,6 +104,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_fast_network_finds_the_band_of_a_slow_one),
     cmocka_unit_test (a_fast_network_finds_the_band_of_packets),
+    cmocka_unit_test (without_communication_flows_play_the_ends),
     cmocka_unit_test (packets_play_their_own_ends),
   };
 

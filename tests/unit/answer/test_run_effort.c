@@ -11,10 +11,11 @@ static FabCatalog *catalog;
 static FabEffort
 effort (guint nodes, guint iterations, const char *more)
 {
-  g_autofree char *yaml = g_strdup_printf ("name: effort\niterations: %u\nfidelity: packet\n"
+  gboolean has_fidelity = strstr (more, "fidelity:") != NULL;
+  g_autofree char *yaml = g_strdup_printf ("name: effort\niterations: %u\n%s"
                                            "cluster: {node: dgx-a100, nodes: %u, gpus_per_node: 1}\n"
                                            "job: " JOB "\n%s\n",
-                                           iterations, nodes, more);
+                                           iterations, has_fidelity ? "" : "fidelity: packet\n", nodes, more);
   g_autoptr (Play) play = play_new (catalog, yaml, NULL);
 
   return fab_run_effort (play->scenario, play->simulation);
@@ -35,10 +36,27 @@ what_may_be_played_counts (G_GNUC_UNUSED void **state)
   assert_near (effort (4, 6, neighbour).alike_s, 12 * one, 1e-12);
 }
 
+/* What other traffic meets it, and a network that forgets, is played each time too; flows take no time. */
+static void
+what_is_not_remembered_counts_each_time (G_GNUC_UNUSED void **state)
+{
+  double one = effort (2, 1, "").all_s;
+  const char *transfer = "background: [{kind: transfer, from: node0, to: node1, rate: 20Gb/s}]";
+
+  assert_near (effort (2, 6, transfer).all_s, 6 * one, 1e-12);
+  assert_near (effort (2, 6, transfer).alike_s, 6 * one, 1e-12);
+  assert_near (effort (2, 6, "fidelity: {kind: packet, memo: false}").alike_s, 6 * one, 1e-12);
+  assert_near (effort (2, 6, "fidelity: fluid").all_s, 0, 0);
+  assert_near (effort (2, 6, "fidelity: fluid").alike_s, 0, 0);
+}
+
 int
 main (void)
 {
-  const struct CMUnitTest tests[] = { cmocka_unit_test (what_may_be_played_counts) };
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (what_may_be_played_counts),
+    cmocka_unit_test (what_is_not_remembered_counts_each_time),
+  };
 
   return play_run_tests ("run_effort", tests, &catalog);
 }
