@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -26,6 +27,7 @@ MAX_BYTES, KEPT_FILES, KEPT_BYTES = 4096, 60, 65536  # of an input; of the kept 
 SHORTEST_TURN_S, LONGEST_TURN_S, SLOWEST_S, MEMORY_MB = 10, 300, 25, 2560
 LEAKING = ("study",)  # a library leaks there: suppressions.txt names it, but only the slow way to unwind a stack sees its frame
 MOST_ENDS = 3  # of a turn, by inputs that are findings
+Ended = collections.namedtuple("Ended", "returncode stderr processor_s")
 # Files of the repository that a target begins with, beside its own corpus. They are not kept: they are there already.
 SAMPLES = {
     "import": ("tests/fixtures/import/*", "tests/fixtures/huggingface/*", "tests/fixtures/benchmarks/*", "tests/fixtures/nccl-tests/*"),
@@ -89,18 +91,25 @@ class Campaign:
                            + (":fast_unwind_on_malloc=0" if is_leaking else ""),
                            LSAN_OPTIONS=f"suppressions={HERE}/suppressions.txt:print_suppressions=0",
                            UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1")
-        return subprocess.run(command, env=environment, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, text=True, errors="replace", check=False)
+        with tempfile.TemporaryFile("w+", errors="replace", dir=self.folder) as said:
+            process = subprocess.Popen(command, env=environment, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                       stderr=said)
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            said.seek(0)
+            return Ended(process.returncode, said.read(), used.ru_utime + used.ru_stime)
 
     def turn(self, target, seconds):
-        """Runs a target for so long. A finding ends it, and it begins again with what is left of the time."""
-        begun, executions, edges = time.monotonic(), 0, 0
+        """Runs a target for so long. A finding ends it, and it begins again with what is left of the time. What is noted is the
+        time of processors that it took."""
+        begun, processor_s, executions, edges = time.monotonic(), 0.0, 0, 0
         for _ in range(MOST_ENDS):
             left = seconds - (time.monotonic() - begun)
             if left < 1:
                 break
             ended = self.run(self.command(target, f"-max_total_time={int(left) + 1}", "-print_final_stats=1", "-reload=0")
                              + [self.corpus(target)] + self.kept(target))
+            processor_s += ended.processor_s
             executions += sum(map(int, re.findall(r"stat::number_of_executed_units:\s*(\d+)", ended.stderr)))
             edges = max([edges, *map(int, re.findall(r"\bcov: (\d+)", ended.stderr))])
             if ended.returncode != 0:
@@ -108,7 +117,7 @@ class Campaign:
                     log.write(ended.stderr[-20000:])
                 say(f"{target}: a finding; {self.folder}/{target}.log says more")
         with open(self.turns, "a", encoding="utf-8") as file:
-            file.write(f"{target},{time.monotonic() - begun:.1f},{executions},{edges}\n")
+            file.write(f"{target},{processor_s:.1f},{executions},{edges}\n")
 
     def edges(self, target, folder):
         """Those that the inputs of a folder enter."""
