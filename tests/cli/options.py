@@ -16,7 +16,7 @@ name: pairs
 iterations: 2
 links:
   - {name: unsure, technology: InfiniBand, lanes: 4, signalling: 50Gb/s, latency: 600ns, uncertainty: {latency: 10%}}
-cluster: {node: dgx-h100, nodes: 2, nic: unsure, gpus_per_node: 2, nics_per_node: 1}
+cluster: {node: dgx-h100, nodes: 2, nic: unsure, gpus_per_node: 1, nics_per_node: 1}
 fidelity: step
 job: {kind: ddp, model: bert-base, sequence: 1024, jitter: {cv: 5%}, compute: {kind: mfu, mfu: 50%}}
 """
