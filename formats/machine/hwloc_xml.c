@@ -133,11 +133,10 @@ link_of (Reader *reader, const FabXml *device)
         return fab_known_pcie (reader->machine, device->line, generation, lanes);
       }
     }
-  guint generation = fab_known_accelerator (reader->machine->accelerator)->pcie_generation;
   fab_imported_machine_infer (reader->machine, device->line,
                               "PCIe: generation %u x16 where the file has no known pci_link_speed",
-                              generation);
-  return fab_known_pcie (reader->machine, device->line, generation, 16);
+                              fab_known_accelerator (reader->machine->accelerator)->pcie_generation);
+  return fab_known_usual_pcie (reader->machine);
 }
 
 /* ROCm's number of a GPU, by which the file names its peers. */
@@ -155,12 +154,14 @@ static guint64
 guid_of (const char *text)
 {
   GString *plain = g_string_new (NULL);
-  guint64 guid = 0;
+  guint64 guid;
+  char *end;
 
   for (const char *at = text; at && *at; at++)
     if (*at != ':')
       g_string_append_c (plain, *at);
-  if (!g_ascii_string_to_unsigned (plain->str, 16, 0, G_MAXUINT64, &guid, NULL))
+  guid = g_ascii_strtoull (plain->str, &end, 16);
+  if (*end != '\0')
     guid = 0;
   g_string_free (plain, TRUE);
   return guid;
@@ -314,12 +315,9 @@ add_tree (Reader *reader, const FabXml *tree, gpointer data)
     add_object (reader, tree, host, 0);
     return;
   }
-  if (GPOINTER_TO_UINT (g_hash_table_lookup (trees->n_bridges, owner)) > 1) {
-    guint generation = fab_known_accelerator (reader->machine->accelerator)->pcie_generation;
-
+  if (GPOINTER_TO_UINT (g_hash_table_lookup (trees->n_bridges, owner)) > 1)
     host = fab_imported_machine_add (reader->machine, FAB_IMPORTED_MACHINE_BRIDGE, host,
-                                     fab_known_pcie (reader->machine, tree->line, generation, 16), G_MAXUINT);
-  }
+                                     fab_known_usual_pcie (reader->machine), G_MAXUINT);
   add_below (reader, tree, host, 0);
 }
 
@@ -460,34 +458,43 @@ read_hops (const Reader *reader, const FabXml *topology, gboolean *wired)
     }
 }
 
+/* The place of a GPU among all of them by ROCm's numbers; those without one come last. */
+static guint
+place_of (const Reader *reader, guint gpu)
+{
+  guint order = gpu_order (g_ptr_array_index (reader->gpus, gpu)), n_before = 0;
+
+  for (guint i = 0; i < reader->gpus->len; i++) {
+    guint other = gpu_order (g_ptr_array_index (reader->gpus, i));
+
+    n_before += other < order || (other == order && i < gpu);
+  }
+  return n_before;
+}
+
 /* Sorts wires and parts by ROCm's numbers, which follow the packages. */
 static void
 add_xgmi (const Reader *reader, const gboolean *wired)
 {
-  guint n = reader->gpus->len, n_placed = 0;
-  g_autofree guint *at = g_new0 (guint, n + 1), *parts = g_new0 (guint, n + 1);
-  g_autofree gboolean *sorted = g_new0 (gboolean, n * n + 1);
+  guint n = reader->gpus->len;
+  g_autofree guint *places = g_new (guint, n), *parts = g_new (guint, n);
+  g_autofree gboolean *sorted = g_new (gboolean, n * n);
   const FabXml *first = os_device (g_ptr_array_index (reader->gpus, 0), "rsmi");
 
-  for (guint order = 0; n_placed < n && order < G_MAXUINT16; order++)
-    for (guint i = 0; i < n && n_placed < n; i++)
-      if (gpu_order (g_ptr_array_index (reader->gpus, i)) == order)
-        at[n_placed++] = i;
-  if (n_placed < n) /* some have no ROCm device: the order of the file */
-    for (guint i = 0; i < n; i++)
-      at[i] = i;
   for (guint i = 0; i < n; i++) {
-    parts[i] = g_array_index (reader->gpu_parts, guint, at[i]);
-    for (guint j = 0; j < n; j++)
-      sorted[i * n + j] = wired[at[i] * n + at[j]];
+    places[i] = place_of (reader, i);
+    parts[places[i]] = g_array_index (reader->gpu_parts, guint, i);
   }
+  for (guint i = 0; i < n; i++)
+    for (guint j = 0; j < n; j++)
+      sorted[places[i] * n + places[j]] = wired[i * n + j];
   fab_xgmi_add (reader->machine, first ? first->line : 0, n, sorted, parts);
 }
 
 /* --- NVLink: the matrix "NVLinkBandwidth" has the rates of all links of a pair together, in MB/s of one direction. Its
  * objects are GPUs (as NVML numbers them), ports of NVSwitches, and packages of POWER (hwloc/topology-nvml.c). --- */
 
-enum { NVLINK1_MB_PER_S = 20000, NVLINK_MB_PER_S = 25000 };
+enum { NVLINK1_MB_PER_S = 20000, NVLINK_MB_PER_S = 25000, MOST_LINKS = 1000 };
 
 typedef struct {
   guint n;          /* objects of the matrix */
@@ -554,11 +561,11 @@ count_nvlinks (const Rates *rates, guint n, guint mb_per_s, guint *n_links)
   for (guint i = 0; i < rates->n; i++)
     for (guint j = 0; j < rates->n; j++) {
       guint64 rate = g_array_index (rates->rates, guint64, i * rates->n + j);
-      guint links = (guint) MIN (rate / mb_per_s, 1000);
+      guint links = (guint) MIN (rate / mb_per_s, MOST_LINKS);
 
-      if (i == j || rates->gpus[i] >= n)
+      if (i == j || rates->gpus[i] == G_MAXUINT)
         continue;
-      if (rates->gpus[j] < n)
+      if (rates->gpus[j] != G_MAXUINT)
         n_links[rates->gpus[i] * n + rates->gpus[j]] = links;
       else if (rates->is_pci[j])
         to_switch[rates->gpus[i]] += links;

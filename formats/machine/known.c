@@ -165,20 +165,20 @@ fab_known_sm (guint sm)
   }
 }
 
+static const char *const architectures[][2] = {
+  { "906", "mi50" },       { "908", "mi100" },
+  { "90a", "mi250x-gcd" }, { "910", "mi250x-gcd" }, /* as older versions of RCCL write 90a */
+  { "94", "mi300x" },      { "950", "mi355x" },
+};
+
 const char *
 fab_known_gfx (const char *gfx)
 {
-  static const char *const rows[][2] = {
-    { "906", "mi50" },       { "908", "mi100" },
-    { "90a", "mi250x-gcd" }, { "910", "mi250x-gcd" }, /* as older versions of RCCL write 90a */
-    { "94", "mi300x" },      { "950", "mi355x" },
-  };
-
   if (g_str_has_prefix (gfx, "gfx"))
     gfx += strlen ("gfx");
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-    if (g_str_has_prefix (gfx, rows[i][0]))
-      return rows[i][1];
+  for (guint i = 0; i < G_N_ELEMENTS (architectures); i++)
+    if (g_str_has_prefix (gfx, architectures[i][0]))
+      return architectures[i][1];
   return NULL;
 }
 
@@ -202,7 +202,7 @@ static const struct {
 const char *
 fab_known_socket (const char *vendor, guint family, guint model)
 {
-  if (family > 15 && (family & 15) == 15) /* CPUID packs it: 0x8f is family 15 + 8 */
+  if ((family & 15) == 15) /* CPUID packs it: 0x8f is family 15 + 8 */
     family = 15 + (family >> 4);
   for (guint i = 0; vendor && i < G_N_ELEMENTS (sockets); i++)
     if (strcmp (sockets[i].vendor, vendor) == 0 && sockets[i].family == family && model >= sockets[i].first
@@ -212,18 +212,18 @@ fab_known_socket (const char *vendor, guint family, guint model)
 }
 
 /* Names that a processor has, where CPUID says nothing: POWER and Arm. */
+static const char *const processors[][2] = {
+  { "POWER8", "xbus-power8" },
+  { "POWER9", "xbus-power9" },
+  { "Grace", "nv-grace-socket" },
+};
+
 const char *
 fab_known_socket_named (const char *name)
 {
-  static const char *const rows[][2] = {
-    { "POWER8", "xbus-power8" },
-    { "POWER9", "xbus-power9" },
-    { "Grace", "nv-grace-socket" },
-  };
-
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-    if (strstr (name, rows[i][0]) != NULL)
-      return rows[i][1];
+  for (guint i = 0; i < G_N_ELEMENTS (processors); i++)
+    if (strstr (name, processors[i][0]) != NULL)
+      return processors[i][1];
   return NULL;
 }
 
@@ -290,7 +290,7 @@ fab_known_port_by_pci (FabImportedMachine *machine, guint line, guint vendor, gu
 const char *
 fab_known_pcie (FabImportedMachine *machine, guint line, guint generation, guint lanes)
 {
-  static const guint widths[] = { 16, 8, 4, 2, 1 };
+  static const guint widths[] = { FAB_PCIE_LANES, 8, 4, 2, 1 };
   guint shift = generation < 3 ? 3 - generation : 0, wanted = MAX (lanes >> shift, 1), i = 0;
 
   if (shift > 0)
@@ -304,15 +304,23 @@ fab_known_pcie (FabImportedMachine *machine, guint line, guint generation, guint
   return fab_imported_machine_text (machine, "pcie%u-x%u", CLAMP (generation, 3, 7), widths[i]);
 }
 
+const char *
+fab_known_usual_pcie (FabImportedMachine *machine)
+{
+  guint generation = fab_known_accelerator (machine->accelerator)->pcie_generation;
+
+  return fab_imported_machine_text (machine, "pcie%u-x%d", generation, FAB_PCIE_LANES);
+}
+
 guint
 fab_known_pcie_generation (const char *speed)
 {
   static const double giga_transfers[] = { 2.5, 5, 8, 16, 32, 64, 128 };
   double found = speed ? g_ascii_strtod (speed, NULL) : 0;
-  guint generation = 0;
+  guint generation = G_N_ELEMENTS (giga_transfers);
 
-  while (generation < G_N_ELEMENTS (giga_transfers) && found >= giga_transfers[generation])
-    generation++;
+  while (generation > 0 && !(found >= giga_transfers[generation - 1]))
+    generation--;
   return generation;
 }
 
@@ -397,24 +405,27 @@ fab_known_port (FabImportedMachine *machine, guint line, FabPortKind kind, const
 /* the most links that any GPU has (H100, B200) */
 enum { MOST_LINKS = 18 };
 
-/* Returns the number of links that all pairs have; 0: pairs differ, or there are no links. */
+/* Returns the number of links that all pairs of several GPUs have; 0: pairs differ, or there are no links. */
 static guint
 common_count (guint n, const guint *n_links)
 {
-  for (guint i = 0; i < n; i++)
-    for (guint j = 0; j < n; j++)
-      if (i != j && n_links[i * n + j] != n_links[1])
+  for (guint i = 2; i < n; i++)
+    for (guint j = 0; j < i; j++)
+      if (n_links[i * n + j] != n_links[1])
         return 0;
-  return n > 1 ? n_links[1] : 0;
+  return n_links[1];
 }
 
 /* Says whether a switch connects the GPUs: then every pair shows a GPU's total, while direct links add up to it. */
 static gboolean
 is_switched (guint n, const guint *n_links, guint n_of_accelerator)
 {
-  guint count = common_count (n, n_links);
+  guint count;
 
-  return n > 2 && count > 0 && (count * (n - 1) > MOST_LINKS || count == n_of_accelerator);
+  if (n < 3)
+    return FALSE;
+  count = common_count (n, n_links);
+  return count > 0 && (count * (n - 1) > MOST_LINKS || count == n_of_accelerator);
 }
 
 static guint
@@ -434,12 +445,10 @@ links_of_gpu (guint n, const guint *n_links)
   return most;
 }
 
-/* Whether NVLinks join pairs only, of more than two GPUs: bridges between PCIe cards do. */
+/* Whether NVLinks join no more than pairs, of more than two GPUs: bridges between PCIe cards do. */
 static gboolean
 is_paired (guint n, const guint *n_links)
 {
-  guint n_joined = 0;
-
   for (guint i = 0; i < n; i++) {
     guint n_peers = 0;
 
@@ -447,9 +456,8 @@ is_paired (guint n, const guint *n_links)
       n_peers += n_links[i * n + j] > 0;
     if (n_peers > 1)
       return FALSE;
-    n_joined += n_peers;
   }
-  return n > 2 && n_joined > 0;
+  return n > 2;
 }
 
 /* The PCIe card with bridges of that many links; NULL: none has them. */
@@ -511,9 +519,10 @@ fab_nvlink_add (FabImportedMachine *machine, guint line, guint n, const guint *n
 {
   const FabKnownAccelerator *known = fab_known_accelerator (machine->accelerator);
   const char *link = known->link && g_str_has_prefix (known->link, "nvlink") ? known->link : "nvlink3";
-  guint count = common_count (n, n_links);
 
   if (is_switched (n, n_links, known->n_links)) {
+    guint count = common_count (n, n_links);
+
     fab_imported_machine_read (machine, line, "all %u GPUs are NV%u to each other", n, count);
     fab_imported_machine_infer (
         machine, line,
@@ -586,17 +595,22 @@ static const struct {
 };
 
 static guint
+count_peers (guint n, const gboolean *is_wired, guint i)
+{
+  guint n_peers = 0;
+
+  for (guint j = 0; j < n; j++)
+    n_peers += is_wired[i * n + j] != FALSE;
+  return n_peers;
+}
+
+static guint
 most_peers (guint n, const gboolean *is_wired)
 {
   guint most = 0;
 
-  for (guint i = 0; i < n; i++) {
-    guint n_peers = 0;
-
-    for (guint j = 0; j < n; j++)
-      n_peers += i != j && is_wired[i * n + j];
-    most = MAX (most, n_peers);
-  }
+  for (guint i = 0; i < n; i++)
+    most = MAX (most, count_peers (n, is_wired, i));
   return most;
 }
 
@@ -609,6 +623,7 @@ is_mesh_of_dies (const FabImportedMachine *machine, guint n, guint n_peers)
   return g_str_has_prefix (machine->accelerator, "mi250") && n == MI250X_DIES && n_peers > MI250X_PEERS;
 }
 
+/* Joins each GPU to the next of its hive, the last to the first; of a hive of two the second is joined already. */
 static void
 add_ring (FabImportedMachine *machine, guint n, const gboolean *is_wired, const guint *parts,
           const char *link)
@@ -618,7 +633,7 @@ add_ring (FabImportedMachine *machine, guint n, const gboolean *is_wired, const 
 
     while (j % n != i && !is_wired[i * n + j % n])
       j++;
-    if (j % n != i && (j < n || n > 2))
+    if (j % n != i && (j < n || count_peers (n, is_wired, i) > 1))
       fab_imported_machine_join (machine, parts[MIN (i, j % n)], parts[MAX (i, j % n)], link, 1);
   }
 }
@@ -677,11 +692,11 @@ fab_nvlink_power9 (FabImportedMachine *machine, guint line, guint n, const guint
   guint n_hosts = fab_imported_machine_count (machine, FAB_IMPORTED_MACHINE_HOST), n_beside, count;
 
   if (g_strcmp0 (machine->socket_link, "xbus-power9") != 0
-      || !g_str_has_prefix (machine->accelerator, "v100-sxm2") || n_hosts == 0 || n % n_hosts != 0)
+      || !g_str_has_prefix (machine->accelerator, "v100-sxm2") || n % n_hosts != 0)
     return FALSE;
   n_beside = n / n_hosts;
   count = V100_LINKS / n_beside;
-  if (n_beside < 1 || n_beside > 3)
+  if (n_beside > 3)
     return FALSE;
   for (guint i = 0; i < n; i++) {
     guint host = fab_imported_machine_host (machine, parts[i]);

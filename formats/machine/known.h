@@ -63,6 +63,11 @@ const FabKnownAdapter *fab_known_adapter (guint vendor, guint device);
  * narrower entry of generation 3 with the same rate, and adds a note to the machine. */
 const char *fab_known_pcie (FabImportedMachine *machine, guint line, guint generation, guint lanes);
 
+enum { FAB_PCIE_LANES = 16 }; /* of the widest link */
+
+/* Returns the widest PCIe link of the generation that the machine's accelerator has. */
+const char *fab_known_usual_pcie (FabImportedMachine *machine);
+
 /* Returns the PCIe generation of a rate, "16.0 GT/s PCIe" or "8 GT/s"; 0: none. */
 guint fab_known_pcie_generation (const char *speed);
 

@@ -389,7 +389,7 @@ pcie_of (Reader *self, const Node *node)
 
   for (guint generation = 3; generation <= 6; generation++)
     if (is_multiple (node->GBps, 12 << (generation - 3), &count) && count == 1)
-      return fab_known_pcie (self->machine, node->line, generation, 16);
+      return fab_known_pcie (self->machine, node->line, generation, FAB_PCIE_LANES);
   for (guint lanes = 8; lanes >= 4; lanes /= 2)
     if (is_multiple (node->GBps, 12.0 * lanes / 16, &count) && count == 1)
       return fab_known_pcie (self->machine, node->line, 3, lanes);
@@ -398,7 +398,7 @@ pcie_of (Reader *self, const Node *node)
       "PCIe: generation %u x16 where the log has %g GB/s, which no device of such a machine "
       "has; virtual machines print such rates",
       known->pcie_generation, node->GBps);
-  return fab_known_pcie (self->machine, node->line, known->pcie_generation, 16);
+  return fab_known_usual_pcie (self->machine);
 }
 
 /* GPUs are numbered by their ranks where all are printed and follow each other, else as they stand. */

@@ -268,7 +268,7 @@ link_of (FabNcclReader *reader, const FabXml *pci)
     fab_imported_machine_infer (reader->machine, pci->line,
                                 "PCIe: generation %u x16 where the file has no link_speed and link_width",
                                 known->pcie_generation);
-    return fab_known_pcie (reader->machine, pci->line, known->pcie_generation, 16);
+    return fab_known_usual_pcie (reader->machine);
   }
   return fab_known_pcie (reader->machine, pci->line, generation, lanes);
 }

@@ -72,14 +72,13 @@ compare_hosts (gconstpointer a, gconstpointer b)
 static void
 drop_ports (const Reader *reader, Host *host, const guint *n_hosts)
 {
-  for (guint pass = 0; pass < 2; pass++)
-    for (guint i = host->ports->len; i > 0 && host->ports->len > reader->n_ports; i--) {
-      guint number = fab_network_adapter_number (
-          fab_network_host_adapter (reader->net, host, i - 1)->adapter);
+  for (guint i = host->ports->len; i > 0 && host->ports->len > reader->n_ports; i--) {
+    guint number = fab_network_adapter_number (fab_network_host_adapter (reader->net, host, i - 1)->adapter);
 
-      if (pass == 1 || (number <= G_MAXUINT16 && 2 * n_hosts[number] <= reader->hosts->len))
-        g_array_remove_index (host->ports, i - 1);
-    }
+    if (number != G_MAXUINT && 2 * n_hosts[number] <= reader->hosts->len)
+      g_array_remove_index (host->ports, i - 1);
+  }
+  g_array_set_size (host->ports, reader->n_ports);
 }
 
 static void
@@ -94,7 +93,7 @@ drop_further_ports (Reader *reader)
     for (guint k = 0; k < host->ports->len; k++) {
       guint number = fab_network_adapter_number (fab_network_host_adapter (reader->net, host, k)->adapter);
 
-      if (number <= G_MAXUINT16)
+      if (number != G_MAXUINT)
         n_hosts[number]++;
     }
   }
@@ -279,28 +278,46 @@ write_switch_names (const Reader *reader)
       }
 }
 
+/* Returns the fastest of the cables that join the same two switches; NULL: an earlier one than `first` does. */
+static const FabImportedCable *
+best_beside (const Reader *reader, guint first)
+{
+  const FabImportedCable *cable = fab_imported_network_cable (reader->net, first), *best = cable;
+
+  for (guint i = 0; i < reader->net->cables->len; i++) {
+    const FabImportedCable *other = fab_imported_network_cable (reader->net, i);
+
+    if (other->a != cable->a || other->b != cable->b)
+      continue;
+    if (i < first)
+      return NULL;
+    if (fab_imported_network_gbps (other->speed) > fab_imported_network_gbps (best->speed))
+      best = other;
+  }
+  return best;
+}
+
 /* Writes the cables between two switches as one link, and leaves out the slower ones among them. */
 static void
 write_trunk (Reader *reader, guint first)
 {
-  const FabImportedCable *cable = fab_imported_network_cable (reader->net, first), *best = cable;
+  const FabImportedCable *cable = fab_imported_network_cable (reader->net, first),
+                         *best = best_beside (reader, first);
   guint count = 0, n_slower = 0, slower_line = 0;
   g_autofree char *from = switch_name (reader, cable->a), *to = switch_name (reader, cable->b);
 
-  for (guint pass = 0; pass < 2; pass++)
-    for (guint i = 0; i < reader->net->cables->len; i++) {
-      const FabImportedCable *other = fab_imported_network_cable (reader->net, i);
+  if (best == NULL)
+    return; /* the pair is already written */
+  for (guint i = first; i < reader->net->cables->len; i++) {
+    const FabImportedCable *other = fab_imported_network_cable (reader->net, i);
 
-      if (other->a != cable->a || other->b != cable->b)
-        continue;
-      if (pass == 0 && fab_imported_network_gbps (other->speed) > fab_imported_network_gbps (best->speed))
-        best = other;
-      if (pass == 0 && i < first)
-        return; /* the pair is already written */
-      count += pass == 1 && strcmp (other->speed, best->speed) == 0;
-      if (pass == 1 && strcmp (other->speed, best->speed) != 0 && n_slower++ == 0)
-        slower_line = other->line;
-    }
+    if (other->a != cable->a || other->b != cable->b)
+      continue;
+    if (strcmp (other->speed, best->speed) == 0)
+      count++;
+    else if (n_slower++ == 0)
+      slower_line = other->line;
+  }
   if (n_slower > 0)
     fab_imported_machine_leave_out (reader->machine, slower_line,
                                     "left out: %u %s from %s to %s that %s slower than the %s beside them",
@@ -419,25 +436,24 @@ write_slow_ports (Reader *reader, guint n_nodes, double usual_gbps)
                                fab_plural (n, "port that is", "ports that are"));
 }
 
-/* Returns a cable with the speed of most ports, which decides the NIC. */
+/* Returns the first cable with the speed of most first ports, which decides the NIC. */
 static const FabImportedCable *
 usual_cable (const Reader *reader)
 {
+  g_autoptr (GHashTable) counts = g_hash_table_new (g_str_hash, g_str_equal);
   const FabImportedCable *best = NULL;
   guint most = 0;
 
-  for (guint i = 0; i < reader->hosts->len && i < 1000; i++) {
-    const Host *host = g_ptr_array_index (reader->hosts, i);
-    const FabImportedCable *cable = fab_imported_network_cable (reader->net,
-                                                                g_array_index (host->ports, guint, 0));
-    guint n = 0;
+  for (guint i = 0; i < reader->hosts->len; i++) {
+    const char *speed = cable_of (reader, i, 0)->speed;
+    guint n = GPOINTER_TO_UINT (g_hash_table_lookup (counts, speed));
 
-    for (guint j = 0; j < reader->hosts->len; j++) {
-      const Host *other = g_ptr_array_index (reader->hosts, j);
-      n += strcmp (fab_imported_network_cable (reader->net, g_array_index (other->ports, guint, 0))->speed,
-                   cable->speed)
-        == 0;
-    }
+    g_hash_table_insert (counts, (gpointer) speed, GUINT_TO_POINTER (n + 1));
+  }
+  for (guint i = 0; i < reader->hosts->len; i++) {
+    const FabImportedCable *cable = cable_of (reader, i, 0);
+    guint n = GPOINTER_TO_UINT (g_hash_table_lookup (counts, cable->speed));
+
     if (n > most) {
       most = n;
       best = cable;
@@ -470,8 +486,7 @@ add_node (Reader *reader)
         "accelerator: %s stands in, of the time of %s; --accelerator names the real one",
         machine->accelerator, speed);
   }
-  const char *link = fab_known_pcie (machine, 0,
-                                     fab_known_accelerator (machine->accelerator)->pcie_generation, 16);
+  const char *link = fab_known_usual_pcie (machine);
   guint host = fab_imported_machine_add (machine, FAB_IMPORTED_MACHINE_HOST, FAB_IMPORTED_MACHINE_NO_PARENT,
                                          NULL, 0);
   for (guint i = 0; i < reader->n_ports; i++) {

@@ -323,7 +323,7 @@ fill (Reader *self, GError **error)
     return fab_file_text_fail (self->scan.file, 0, error,
                                "there is no line with a GPU, as GPU 0: NVIDIA H100 PCIe");
   choose_accelerator (self);
-  pcie = fab_known_pcie (machine, 0, fab_known_accelerator (machine->accelerator)->pcie_generation, 16);
+  pcie = fab_known_usual_pcie (machine);
   host = fab_imported_machine_add (machine, FAB_IMPORTED_MACHINE_HOST, FAB_IMPORTED_MACHINE_NO_PARENT, NULL,
                                    0);
   self->parts = g_new (guint, self->gpus->len);

@@ -294,8 +294,8 @@ keep_devices (const Reader *reader, guint *kept)
 }
 
 /* Adds the tree of the kept devices; parts[] is indexed by device. */
-static guint
-add_tree (Reader *reader, guint generation, guint *parts)
+static void
+add_tree (Reader *reader, guint *parts)
 {
   g_autofree guint *kept = g_new (guint, reader->n + 1), *found = g_new (guint, reader->n + 1);
   guint n = keep_devices (reader, kept);
@@ -310,9 +310,7 @@ add_tree (Reader *reader, guint generation, guint *parts)
       apart[i * n + j] = reader->apart[kept[i] * reader->n + kept[j]];
   }
   pcie_tree_add (reader->machine,
-                 &(FabPcieDevices){
-                     n, kinds, apart, affinity,
-                     fab_known_pcie (reader->machine, fab_matrix_line (reader->matrix), generation, 16) },
+                 &(FabPcieDevices){ n, kinds, apart, affinity, fab_known_usual_pcie (reader->machine) },
                  found);
   for (guint i = 0; i < n; i++) {
     parts[kept[i]] = found[i];
@@ -320,24 +318,22 @@ add_tree (Reader *reader, guint generation, guint *parts)
       fab_imported_machine_part (reader->machine, found[i])->name = fab_imported_machine_text (
           reader->machine, "%s", nic_name (reader, kept[i]));
   }
-  return n;
 }
 
-/* Adds the kept NICs behind the GPUs, in the order of the matrix. */
+/* The name of the first NIC that is kept says its kind. */
 static void
-add_ports (Reader *reader)
+choose_port (Reader *reader)
 {
+  FabImportedMachine *machine = reader->machine;
   const char *first = NULL;
 
-  for (guint i = 0; i < reader->n && first == NULL; i++)
-    if (reader->kinds[i] == FAB_IMPORTED_MACHINE_NIC
-        && fab_imported_machine_count (reader->machine, FAB_IMPORTED_MACHINE_NIC) > 0)
-      first = nic_name (reader, i);
+  for (guint i = 0; i < machine->parts->len && first == NULL; i++)
+    if (fab_imported_machine_part (machine, i)->kind == FAB_IMPORTED_MACHINE_NIC)
+      first = fab_imported_machine_part (machine, i)->name;
   if (first == NULL)
-    reader->machine->nic = NULL;
-  else if (reader->machine->nic == NULL)
-    reader->machine->nic = fab_known_port (reader->machine, fab_matrix_line (reader->matrix),
-                                           FAB_PORT_UNKNOWN, first, 0);
+    machine->nic = NULL;
+  else if (machine->nic == NULL)
+    machine->nic = fab_known_port (machine, fab_matrix_line (reader->matrix), FAB_PORT_UNKNOWN, first, 0);
 }
 
 static void
@@ -361,10 +357,7 @@ note_tree (Reader *reader, guint n_gpus)
                                  : "");
   fab_imported_machine_infer (machine, fab_matrix_line (reader->matrix),
                               "PCIe: %s everywhere, what %s has; the matrix knows no generations and widths",
-                              fab_known_pcie (machine, fab_matrix_line (reader->matrix),
-                                              fab_known_accelerator (machine->accelerator)->pcie_generation,
-                                              16),
-                              machine->accelerator);
+                              fab_known_usual_pcie (machine), machine->accelerator);
   if (is_hidden)
     fab_imported_machine_infer (
         machine, fab_matrix_line (reader->matrix),
@@ -389,12 +382,11 @@ fill (Reader *reader)
       n_links[i * n + j] = reader->n_links[gpus[i] * reader->n + gpus[j]];
   if (machine->accelerator == NULL && !fab_known_accelerator_in_text (machine, reader->file))
     machine->accelerator = fab_nvlink_accelerator (machine, fab_matrix_line (reader->matrix), n, n_links);
-  const FabKnownAccelerator *known = fab_known_accelerator (machine->accelerator);
-  add_tree (reader, known->pcie_generation, parts);
+  add_tree (reader, parts);
   for (guint i = 0; i < n; i++)
     gpu_parts[i] = parts[gpus[i]];
   fab_nvlink_add (machine, fab_matrix_line (reader->matrix), n, n_links, gpu_parts);
-  add_ports (reader);
+  choose_port (reader);
   note_tree (reader, n);
   fab_nvlink_sockets (machine, fab_matrix_line (reader->matrix), NULL, NULL);
 }

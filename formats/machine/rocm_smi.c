@@ -65,8 +65,7 @@ static void
 add_gpus (Reader *reader)
 {
   FabImportedMachine *machine = reader->machine;
-  const char *link = fab_known_pcie (machine, 0,
-                                     fab_known_accelerator (machine->accelerator)->pcie_generation, 16);
+  const char *link = fab_known_usual_pcie (machine);
   g_autoptr (GHashTable) hosts = g_hash_table_new (NULL, NULL);
 
   for (guint i = 0; i < reader->n; i++) {

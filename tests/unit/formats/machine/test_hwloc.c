@@ -168,6 +168,9 @@ adapters_have_openfabrics_devices (G_GNUC_UNUSED void **state)
     { CARD ("<object type=\"OSDev\" name=\"mlx5_0\" osdev_type=\"36\" subtype=\"OpenFabrics\"><info "
             "name=\"NodeGUID\" value=\"x\"/></object>"),
       0 },
+    { CARD ("<object type=\"OSDev\" name=\"mlx5_0\" osdev_type=\"3\"><info name=\"NodeGUID\" "
+            "value=\"0000:0000:0000:001x\"/></object>"),
+      0 },
     { CARD ("<object type=\"OSDev\" name=\"mlx5_0\" osdev_type=\"0\" subtype=\"OpenFabrics\"/>"), 1 },
     { CARD ("<object type=\"OSDev\" name=\"mlx5_0\" subtype=\"OpenFabrics\"/>"), 1 },
     { CARD ("<object type=\"OSDev\" name=\"eth0\" osdev_type=\"2\"/>"), 1 },
@@ -274,7 +277,32 @@ rings_follow_the_numbers_of_rocm (G_GNUC_UNUSED void **state)
   assert_string_equal (
       links, "{from: gpu0, to: gpu1, link: xgmi-mi100}\n{from: gpu0, to: gpu3, link: xgmi-mi100}\n"
              "{from: gpu1, to: gpu2, link: xgmi-mi100}\n{from: gpu2, to: gpu3, link: xgmi-mi100}\n");
-  assert_non_null (strstr (notes, "inferred: xGMI: mi50 has 2 links for 3 peers"));
+  assert_non_null (strstr (notes, "3 inferred: xGMI: mi50 has 2 links for 3 peers"));
+}
+
+/* One that ROCm does not know stands beside the hive, though it is called after it. Two of one number stay in the order of
+ * the file. */
+static void
+cards_without_a_number_come_last (G_GNUC_UNUSED void **state)
+{
+  static const char text[] = TOPOLOGY (
+      DEVICE ("0380 [1002:66a1]", "15.753846", "") MI50 ("3", "13", "rsmi0 rsmi1 rsmi2")
+          MI50 ("1", "11", "rsmi0 rsmi2 rsmi3") MI50 ("0", "10", "rsmi1 rsmi2 rsmi3")
+              MI50 ("2", "12", "rsmi0 rsmi1 rsmi3"));
+  static const char twins[] = TOPOLOGY (MI50 ("0", "10", "rsmi1") MI50 ("0", "12", "rsmi1")
+                                            MI50 ("1", "11", ""));
+  g_autoptr (FabImportedMachine) machine = read_machine ("hwloc", NULL, text, NULL),
+                                 other = read_machine ("hwloc", NULL, twins, NULL);
+  g_autofree char *links = links_told (machine), *notes = notes_told (machine->notes),
+                  *of_twins = links_told (other);
+
+  /* the card without a number was added first, so that it is gpu0, and ROCm's first is gpu1 */
+  assert_string_equal (
+      links, "{from: gpu1, to: gpu2, link: xgmi-mi100}\n{from: gpu1, to: gpu4, link: xgmi-mi100}\n"
+             "{from: gpu2, to: gpu3, link: xgmi-mi100}\n{from: gpu3, to: gpu4, link: xgmi-mi100}\n");
+  assert_non_null (strstr (notes, "0 inferred: xGMI: mi50 has 2 links for 3 peers"));
+  assert_string_equal (
+      of_twins, "{from: gpu0, to: gpu2, link: xgmi-mi100}\n{from: gpu1, to: gpu2, link: xgmi-mi100}\n");
 }
 
 #define NVML(id, n, gp)                      \
@@ -375,6 +403,19 @@ packages_name_their_processor (G_GNUC_UNUSED void **state)
   }
 }
 
+/* A machine of one package has nothing between hosts. */
+static void
+one_package_has_no_link_between_hosts (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *text = g_strdup_printf (TOPOLOGY ("%s"),
+                                           PACKAGE (AMD ("25", "17") INFO ("CPUModel", "EPYC") CARD_AT ("")));
+  g_autoptr (FabImportedMachine) machine = read_machine ("hwloc", NULL, text, NULL);
+  g_autofree char *notes = notes_told (machine->notes);
+
+  assert_string_equal (machine->socket_link, "xgmi-socket-genoa");
+  assert_null (strstr (notes, "between hosts"));
+}
+
 static void
 mistakes_are_told (G_GNUC_UNUSED void **state)
 {
@@ -421,8 +462,10 @@ main (void)
     cmocka_unit_test (devices_belong_to_the_package_beside_them),
     cmocka_unit_test (peers_are_wired_where_they_are_one_hop_apart),
     cmocka_unit_test (rings_follow_the_numbers_of_rocm),
+    cmocka_unit_test (cards_without_a_number_come_last),
     cmocka_unit_test (rates_of_pairs_are_nvlinks),
     cmocka_unit_test (packages_name_their_processor),
+    cmocka_unit_test (one_package_has_no_link_between_hosts),
     cmocka_unit_test (mistakes_are_told),
   };
 

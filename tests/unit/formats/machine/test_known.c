@@ -218,6 +218,8 @@ pcie_has_generations_and_widths (G_GNUC_UNUSED void **state)
                  { "64.0 GT/s PCIe", 6 },
                  { "128", 7 },
                  { "256", 7 },
+                 { "inf", 7 },
+                 { "nan", 0 },
                  { "", 0 },
                  { NULL, 0 },
                  { "Unknown", 0 } };
@@ -236,6 +238,22 @@ pcie_has_generations_and_widths (G_GNUC_UNUSED void **state)
   }
   for (guint i = 0; i < G_N_ELEMENTS (speeds); i++)
     assert_int_equal (fab_known_pcie_generation (speeds[i].speed), speeds[i].generation);
+}
+
+static void
+pcie_is_usually_that_of_the_accelerator (G_GNUC_UNUSED void **state)
+{
+  static const char *const rows[][2] = { { "v100-sxm2-16gb", "pcie3-x16" },
+                                         { "l40s", "pcie4-x16" },
+                                         { "h100-sxm5-80gb", "pcie5-x16" },
+                                         { "b300-sxm", "pcie6-x16" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (FabImportedMachine) machine = machine_with (rows[i][0]);
+
+    assert_string_equal (fab_known_usual_pcie (machine), rows[i][1]);
+    assert_int_equal (machine->notes->len, 0);
+  }
 }
 
 static void
@@ -397,6 +415,7 @@ numbers_of_links_say_the_accelerator (G_GNUC_UNUSED void **state)
     { 4, 7, NULL, "a100-sxm4-80gb", "from 7 NVLinks per GPU" },
     { 4, 2, NULL, "v100-sxm2-16gb", "from 6 NVLinks per GPU" },
     { 3, 2, NULL, "p100-sxm2", "from 4 NVLinks per GPU" },
+    { 3, 1, NULL, "rtx2080ti", "from 2 NVLinks per GPU" },
     { 2, 4, NULL, "rtx3090",
       "from 4 NVLinks per GPU (2 Turing, 4 RTX 3090 or P100, 6 V100, 12 A100, 18 H100 or B200; two PCIe cards "
       "with bridges print the same)" },
@@ -449,6 +468,16 @@ links_are_direct_or_go_to_a_switch (G_GNUC_UNUSED void **state)
     { "a100-sxm4-80gb", 3, 12, NULL, "{from: gpu, to: nvswitch, link: nvlink3, count: 12}\n",
       "2 read: all 3 GPUs are NV12 to each other\n"
       "2 inferred: one NVSwitch with 12 nvlink3 to each GPU: more than 12 direct links for 2 peers cannot be\n" },
+    /* one pair without links, whichever it is: no switch */
+    { "h100-sxm5-80gb", 3, 18, "01 02",
+      "{from: gpu0, to: gpu1, link: nvlink4, count: 18}\n{from: gpu0, to: gpu2, link: nvlink4, count: 18}\n",
+      "2 read: 2 of the pairs of 3 GPUs are joined by NVLink, directly\n" },
+    { "h100-sxm5-80gb", 3, 18, "01 12",
+      "{from: gpu0, to: gpu1, link: nvlink4, count: 18}\n{from: gpu1, to: gpu2, link: nvlink4, count: 18}\n",
+      "2 read: 2 of the pairs of 3 GPUs are joined by NVLink, directly\n" },
+    { "h100-sxm5-80gb", 3, 18, "02 12",
+      "{from: gpu0, to: gpu2, link: nvlink4, count: 18}\n{from: gpu1, to: gpu2, link: nvlink4, count: 18}\n",
+      "2 read: 2 of the pairs of 3 GPUs are joined by NVLink, directly\n" },
     { "l40s", 4, 8, NULL, "{from: gpu, to: nvswitch, link: nvlink3, count: 8}\n",
       "2 read: all 4 GPUs are NV8 to each other\n"
       "2 inferred: one NVSwitch with 8 nvlink3 to each GPU: more than 18 direct links for 3 peers cannot be\n" },
@@ -572,6 +601,11 @@ xgmi_is_a_mesh_or_a_ring (G_GNUC_UNUSED void **state)
       "gpu5, link: xgmi-mi100}\n"
       "{from: gpu4, to: gpu6, link: xgmi-mi100}\n{from: gpu5, to: gpu7, link: xgmi-mi100}\n",
       "3 inferred: xGMI: mi50 has 2 links for 3 peers, so that the GPUs of a hive are a ring in their order\n" },
+    /* a hive of four, and one of two, which has one link */
+    { "mi50", 8, "02 04 06 24 26 46 13",
+      "{from: gpu0, to: gpu2, link: xgmi-mi100}\n{from: gpu0, to: gpu6, link: xgmi-mi100}\n{from: gpu1, to: "
+      "gpu3, link: xgmi-mi100}\n{from: gpu2, to: gpu4, link: xgmi-mi100}\n{from: gpu4, to: gpu6, link: xgmi-mi100}\n",
+      "3 inferred: xGMI: mi50 has 2 links for 3 peers, so that the GPUs of a hive are a ring in their order\n" },
     { "mi50", 4, "01 23",
       "{from: gpu0, to: gpu1, link: xgmi-mi100}\n{from: gpu2, to: gpu3, link: xgmi-mi100}\n",
       "3 inferred: one xgmi-mi100 on each of the 2 pairs with xGMI: the text does not count links\n" },
@@ -667,6 +701,7 @@ main (void)
     cmocka_unit_test (architectures_say_the_accelerator),
     cmocka_unit_test (processors_say_their_link),
     cmocka_unit_test (pcie_has_generations_and_widths),
+    cmocka_unit_test (pcie_is_usually_that_of_the_accelerator),
     cmocka_unit_test (ports_have_entries_of_their_rate),
     cmocka_unit_test (adapters_are_known_by_their_pci_ids),
     cmocka_unit_test (numbers_of_links_say_the_accelerator),

@@ -259,6 +259,61 @@ other_machines_are_not_compared (G_GNUC_UNUSED void **state)
   }
 }
 
+/* A NIC that somebody names is that of the NICs of the text; a text without any has none, whatever it is called. */
+static void
+a_given_nic_needs_nics (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *format, *text;
+    gboolean has_nics;
+  } rows[] = {
+    { "nvidia-smi", "\tGPU0\nGPU0\tX\n", FALSE },
+    { "nvidia-smi", "\tGPU0\tmlx5_0\nGPU0\tX\tSYS\nmlx5_0\tSYS\tX\n", TRUE },
+    { "nvidia-nvlink", "GPU 0: NVIDIA H200\n\t Link 0: 26.562 GB/s\n", FALSE },
+    { "rocm-smi", "Link Type between two GPUs\n GPU0\nGPU0 0\n", FALSE },
+    { "nccl-tree", "=== System : maxBw 1.0\nCPU/0 (1/1/3)\n+ PCI[24.0] - GPU/1000 (0)\n=====\n", FALSE },
+    { "nccl-tree",
+      "=== System : maxBw 1.0\nCPU/0 (1/1/3)\n+ PCI[24.0] - GPU/1000 (0)\n+ PCI[24.0] - NIC/2000\n"
+      "              + NET[12.5] - NET/0\n=====\n",
+      TRUE },
+    { "nccl-xml", "<system><cpu><pci class=\"0x030200\"/></cpu></system>", FALSE },
+    { "nccl-xml",
+      "<system><cpu><pci class=\"0x030200\"/><pci class=\"0x020700\"><nic><net speed=\"200000\"/></nic></pci>"
+      "</cpu></system>",
+      TRUE },
+    { "nccl-xml",
+      "<system><cpu><pci class=\"0x030200\"/><pci class=\"0x020000\" vendor=\"0x1d0f\" device=\"0xefa0\"/>"
+      "</cpu></system>",
+      TRUE },
+    { "hwloc",
+      "<topology><object type=\"Machine\"><object type=\"PCIDev\" pci_type=\"0302 [10de:2330]\"/></object>"
+      "</topology>",
+      FALSE },
+    { "hwloc",
+      "<topology><object type=\"Machine\"><object type=\"PCIDev\" pci_type=\"0302 [10de:2330]\"/>"
+      "<object type=\"PCIDev\" pci_type=\"0207 [15b3:1021]\"><object type=\"OSDev\" osdev_type=\"3\"/></object>"
+      "</object></topology>",
+      TRUE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const FabImportRequest request = { .file = { "x", rows[i].text, strlen (rows[i].text) } };
+    const FabFileFormat *format = fab_file_format_named (FAB_FILE_MACHINE, rows[i].format);
+    g_autoptr (FabImportedMachine) machine = fab_imported_machine_new ("test");
+    g_autoptr (GError) error = NULL;
+
+    machine->accelerator = "h100-sxm5-80gb";
+    machine->nic = "roce-25";
+    if (!format->read.machine (machine, &request, &error))
+      fail_msg ("%s", error->message);
+    g_autofree char *notes = notes_told (machine->notes);
+    if (g_strcmp0 (machine->nic, rows[i].has_nics ? "roce-25" : NULL) != 0)
+      fail_msg ("%s%s", rows[i].text, machine->nic);
+    assert_null (strstr (notes, "NIC ports:"));
+    assert_null (strstr (notes, "accelerator:"));
+  }
+}
+
 int
 main (void)
 {
@@ -267,6 +322,7 @@ main (void)
     cmocka_unit_test (alike_wires_are_one_line), cmocka_unit_test (maps_go_both_ways),
     cmocka_unit_test (parts_can_be_dropped),     cmocka_unit_test (a_node_is_taken_with_its_notes),
     cmocka_unit_test (slower_wires_are_found),   cmocka_unit_test (other_machines_are_not_compared),
+    cmocka_unit_test (a_given_nic_needs_nics),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

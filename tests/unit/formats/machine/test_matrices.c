@@ -70,15 +70,16 @@ static const MachineCase links = {
   "3 inferred: between hosts: upi-socket-skylake, often seen beside v100-sxm2-32gb; the text names no CPU\n",
 };
 
-/* GPUs below a switch of their own, at one host by their affinity, and one adapter of EFA. */
+/* GPUs below a switch of their own, at one host by their affinity, and one adapter of EFA, behind another one that is
+ * left out. */
 static const MachineCase cloud = {
   "nvidia-smi",
   "\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\n"
-  "GPU0\t X \tNV18\tPXB\tPHB\t0-11\n"
+  "GPU0\t X \tNV18\tPHB\tPXB\t0-11\n"
   "GPU1\tNV18\t X \tPHB\tPHB\t0-11\n"
-  "NIC0\tPXB\tPHB\t X \tPHB\n"
-  "NIC1\tPHB\tPHB\tPHB\t X \n"
-  "  NIC1: rdmap2\n\tNIC0: rdmap1\n",
+  "NIC0\tPHB\tPHB\t X \tPHB\n"
+  "NIC1\tPXB\tPHB\tPHB\t X \n"
+  "  NIC1: rdmap1\n\tNIC0: mlx5_0\n",
   "h100-sxm5-80gb",
   "efa-v2",
   "upi-socket-sapphire-rapids",
@@ -89,7 +90,7 @@ static const MachineCase cloud = {
   "2 inferred: accelerator: h100-sxm5-80gb, and so the NVLink generation, from 18 NVLinks per GPU (2 Turing, "
   "4 RTX 3090 or P100, "
   "6 V100, 12 A100, 18 H100 or B200; two PCIe cards with bridges print the same); --accelerator names another\n"
-  "5 left out: left out as storage or management, since no GPU is within PXB of them: rdmap2\n"
+  "4 left out: left out as storage or management, since no GPU is within PXB of them: mlx5_0\n"
   "2 read: 1 NIC beside them\n"
   "2 read: 1 of the pairs of 2 GPUs is joined by NVLink, directly\n"
   "2 inferred: NIC ports: efa-v2, as 'rdmap1' is a name of EFA and efa-v2 usually stands beside "

@@ -3,7 +3,6 @@
  * left out. */
 #include "tests/unit/formats/machine/told.h"
 
-#include "formats/machine/network.h"
 #include "formats/machine/network_hosts.h"
 
 /* A cable between two devices. Adapters are "n1 mlx5_0", switches have no blank; "x" stands for an adapter of
@@ -232,6 +231,86 @@ rare_adapters_go_first (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (other->fabric->str, "nodes: 0-2, nics: 0} # n1 ... n3\n"));
 }
 
+/* As many hosts have mlx5_0 as have mlx5_1, and so none of the two goes first; one that half of the hosts have does. */
+static void
+adapters_of_half_the_hosts_are_rare (G_GNUC_UNUSED void **state)
+{
+  static const Cable equal[] = { { "n1 mlx5_0", "a", "100G" }, { "n2 mlx5_0", "a", "100G" },
+                                 { "n2 mlx5_1", "b", "100G" }, { "n3 mlx5_1", "b", "100G" },
+                                 { "a", "b", "100G" },         { NULL, NULL, NULL } };
+  static const Cable half[] = { { "n1 mlx5_1", "b", "100G" }, { "n2 mlx5_0", "a", "100G" },
+                                { "n2 mlx5_1", "b", "100G" }, { "n3 mlx5_1", "b", "100G" },
+                                { "n4 mlx5_0", "a", "100G" }, { "a", "b", "100G" },
+                                { NULL, NULL, NULL } };
+  static const Cable nameless[] = { { "n1 ib_a", "a", "100G" }, { "n1 ib_b", "b", "100G" },
+                                    { "n2 ib_a", "a", "100G" }, { "n3 ib_a", "a", "100G" },
+                                    { "a", "b", "100G" },       { NULL, NULL, NULL } };
+  g_autoptr (FabImportedMachine) one = machine_of (equal), other = machine_of (half),
+                                 plain = machine_of (nameless);
+
+  assert_true (g_str_has_suffix (one->fabric->str,
+                                 "    attach:\n      - {to: leaf0, nodes: 0-1, nics: 0} # n1 ... n2\n"
+                                 "      - {to: leaf1, nodes: 2-2, nics: 0} # n3 ... n3\n"));
+  assert_true (g_str_has_suffix (other->fabric->str,
+                                 "    attach:\n      - {to: leaf0, nodes: 0-2, nics: 0} # n1 ... n3\n"
+                                 "      - {to: leaf1, nodes: 3-3, nics: 0} # n4 ... n4\n"));
+  assert_true (g_str_has_suffix (plain->fabric->str,
+                                 "    attach:\n      - {to: leaf, nodes: 0-2, nics: 0} # n1 ... n3\n"));
+}
+
+/* The fastest cables of two switches count, wherever the slower ones stand among them. */
+static void
+slower_cables_are_left_out (G_GNUC_UNUSED void **state)
+{
+  static const Cable cables[] = { { "n1 mlx5_0", "a", "4xNDR" }, { "n2 mlx5_0", "b", "4xNDR" },
+                                  { "a", "b", "4xEDR" },         { "a", "b", "4xHDR" },
+                                  { "b", "a", "4xNDR" },         { "a", "b", "4xHDR" },
+                                  { "a", "b", "4xNDR" },         { NULL, NULL, NULL } };
+  g_autoptr (FabImportedMachine) machine = machine_of (cables);
+  g_autofree char *notes = notes_told (machine->notes);
+
+  assert_non_null (strstr (machine->fabric->str,
+                           "    links:\n      - {from: leaf0, to: leaf1, link: ib-ndr, count: 2}\n"
+                           "    attach:\n"));
+  assert_non_null (strstr (
+      notes,
+      "3 left out: left out: 3 cables from leaf0 to leaf1 that are slower than the 4xNDR beside them\n"));
+}
+
+/* A switch whose hosts are all left out stays where another switch with hosts is joined to it and it leads on, whichever
+ * of the two the text names first. */
+static void
+switches_that_lead_on_stay (G_GNUC_UNUSED void **state)
+{
+  static const Cable orders[][12] = {
+    { { "n1 mlx5_0", "a", "4xNDR" },
+      { "n1 mlx5_1", "a", "4xNDR" },
+      { "n2 mlx5_0", "b", "4xNDR" },
+      { "n2 mlx5_1", "b", "4xNDR" },
+      { "n3 mlx5_0", "mid", "4xNDR" },
+      { "a", "mid", "4xNDR" },
+      { "mid", "b", "4xNDR" },
+      { NULL, NULL, NULL } },
+    { { "n3 mlx5_0", "mid", "4xNDR" },
+      { "n1 mlx5_0", "a", "4xNDR" },
+      { "n1 mlx5_1", "a", "4xNDR" },
+      { "n2 mlx5_0", "b", "4xNDR" },
+      { "n2 mlx5_1", "b", "4xNDR" },
+      { "a", "mid", "4xNDR" },
+      { "mid", "b", "4xNDR" },
+      { NULL, NULL, NULL } },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (orders); i++) {
+    g_autoptr (FabImportedMachine) machine = machine_of (orders[i]);
+    g_autofree char *notes = notes_told (machine->notes);
+
+    assert_non_null (strstr (machine->fabric->str, "      # spine: mid\n"));
+    assert_non_null (strstr (notes, "0 read: 2 switches with hosts (leaf), 1 without (spine)\n"));
+    assert_null (strstr (notes, "hosts are all left out"));
+  }
+}
+
 static void
 slow_ports_are_faults_of_their_nodes (G_GNUC_UNUSED void **state)
 {
@@ -272,6 +351,51 @@ networks_without_hosts_are_refused (G_GNUC_UNUSED void **state)
   request.n_nodes = 2;
   g_autoptr (FabImportedMachine) machine = fill (two, &request, fab_imported_machine_new ("test"), NULL);
   assert_non_null (machine);
+}
+
+static void
+hosts_have_up_to_256_ports (G_GNUC_UNUSED void **state)
+{
+  for (guint extra = 0; extra < 2; extra++) {
+    g_autoptr (FabImportedNetwork) network = fab_imported_network_new ();
+    const FabImportRequest request = { .file = { "net", "", 0 } };
+    g_autoptr (FabImportedMachine) machine = fab_imported_machine_new ("test");
+    g_autoptr (GError) error = NULL;
+    guint leaf = device_of (network, "leaf");
+
+    for (guint i = 0; i < 256 + extra; i++) {
+      g_autofree char *name = g_strdup_printf ("n1 mlx5_%u", i);
+
+      assert_true (fab_imported_network_join (network, &request.file, 1, leaf, i + 1,
+                                              device_of (network, name), 1, "4xNDR", NULL));
+    }
+    assert_true (fab_imported_network_fill (network, machine, &request, &error) == (extra == 0));
+    if (extra > 0)
+      assert_string_equal (error->message, "net: one host has 257 ports; at most 256 are possible");
+  }
+}
+
+static void
+the_speed_of_most_hosts_counts (G_GNUC_UNUSED void **state)
+{
+  enum { FIRST = 1100, MORE = 1101 };
+  g_autoptr (FabImportedNetwork) network = fab_imported_network_new ();
+  const FabImportRequest request = { .file = { "net", "", 0 } };
+  g_autoptr (FabImportedMachine) machine = fab_imported_machine_new ("test");
+  guint leaf = device_of (network, "leaf");
+
+  for (guint i = 0; i < FIRST + MORE; i++) {
+    g_autofree char *name = g_strdup_printf ("n%u mlx5_0", i);
+
+    assert_true (fab_imported_network_join (network, &request.file, i + 1, leaf, i + 1,
+                                            device_of (network, name), 1, i < FIRST ? "4xNDR" : "2xNDR",
+                                            NULL));
+  }
+  assert_true (fab_imported_network_fill (network, machine, &request, NULL));
+  assert_string_equal (machine->nic, "ib-ndr200");
+  assert_string_equal (machine->faults->str, "");
+  g_autofree char *notes = notes_told (machine->notes);
+  assert_non_null (strstr (notes, "1101 read: 2201 hosts with 1 port each, most of them 2xNDR\n"));
 }
 
 /* What somebody gives counts before what the network says. */
@@ -478,8 +602,13 @@ main (void)
     cmocka_unit_test (own_links_stand_once),
     cmocka_unit_test (most_hosts_say_the_number_of_ports),
     cmocka_unit_test (rare_adapters_go_first),
+    cmocka_unit_test (adapters_of_half_the_hosts_are_rare),
+    cmocka_unit_test (slower_cables_are_left_out),
+    cmocka_unit_test (switches_that_lead_on_stay),
     cmocka_unit_test (slow_ports_are_faults_of_their_nodes),
     cmocka_unit_test (networks_without_hosts_are_refused),
+    cmocka_unit_test (hosts_have_up_to_256_ports),
+    cmocka_unit_test (the_speed_of_most_hosts_counts),
     cmocka_unit_test (given_parts_of_a_node_stay),
     cmocka_unit_test (adapters_have_numbers),
     cmocka_unit_test (descriptions_name_hosts),

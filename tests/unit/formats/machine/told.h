@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/machine/machine.h"
+#include "formats/machine/network.h"
 #include "tests/support/test.h"
 
 /* Reads a text as the format that recognises it. NULL: it was refused. */
@@ -88,6 +89,22 @@ notes_told (const GPtrArray *notes)
   for (guint i = 0; i < notes->len; i++)
     g_string_append_printf (out, "%u %s: %s\n", fab_file_note (notes, i)->line,
                             kinds[fab_file_note (notes, i)->kind], fab_file_note (notes, i)->text);
+  return g_string_free (out, FALSE);
+}
+
+/* Every cable of a network, "leaf:0 - n1 eth2:1 100G". */
+G_GNUC_UNUSED static char *
+cables_told (const FabImportedNetwork *network)
+{
+  GString *out = g_string_new (NULL);
+
+  for (guint i = 0; i < network->cables->len; i++) {
+    const FabImportedCable *cable = fab_imported_network_cable (network, i);
+
+    g_string_append_printf (out, "%s:%u - %s:%u %s\n", fab_imported_network_device (network, cable->a)->id,
+                            cable->port_a, fab_imported_network_device (network, cable->b)->id, cable->port_b,
+                            cable->speed);
+  }
   return g_string_free (out, FALSE);
 }
 
