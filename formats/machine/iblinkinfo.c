@@ -15,6 +15,7 @@
 #include "formats/machine/machine.h"
 #include "formats/machine/network.h"
 #include "formats/text/scan.h"
+#include "sim/base/units.h"
 
 /* What is known of a LID. */
 typedef struct {
@@ -329,14 +330,15 @@ note_cables (const Reader *self, FabImportedMachine *machine)
   if (self->n_slower > 0)
     fab_imported_machine_read (
         machine, self->slower_line,
-        "%u ports run slower or narrower than both ends can, the first in line %u (\"Could be\")",
-        self->n_slower, self->slower_line);
+        "%u %s slower or narrower than both ends can, the first in line %u (\"Could be\")", self->n_slower,
+        fab_plural (self->n_slower, "port runs", "ports run"), self->slower_line);
   if (self->n_idle > 0)
     fab_imported_machine_infer (
         machine, self->idle_line,
-        "%u ports are up and not active, the first in line %u; they count, as they do once a "
-        "subnet manager has set them up",
-        self->n_idle, self->idle_line);
+        "%u %s up and not active, the first in line %u; %s once a subnet manager has set %s up", self->n_idle,
+        fab_plural (self->n_idle, "port is", "ports are"), self->idle_line,
+        fab_plural (self->n_idle, "it counts, as it does", "they count, as they do"),
+        fab_plural (self->n_idle, "it", "them"));
 }
 
 static void

@@ -46,8 +46,7 @@ read_port (FabImportedNetwork *self, const FabFileText *file, const char *line, 
   const char *rest = line, *comment = strchr (line, '#');
   g_autofree char *guid = next_quoted (&rest), *plain = g_strchomp (g_strdup (line));
   const char *speed = strrchr (plain, ' ');
-  guint64 port = g_ascii_strtoull (line + 1, NULL, 10),
-          peer_port = *rest == '[' ? g_ascii_strtoull (rest + 1, NULL, 10) : 0;
+  guint64 port = g_ascii_strtoull (line + 1, NULL, 10), peer_port;
   g_autofree char *description = comment ? next_quoted (&comment) : NULL;
 
   if (!is_guid (guid) || *rest != '[')
@@ -59,6 +58,7 @@ read_port (FabImportedNetwork *self, const FabFileText *file, const char *line, 
         "'%s' is not a width and speed; lines must end with 4xEDR, 4xHDR, 2xNDR (older versions of "
         "ibnetdiscover left it out)",
         speed ? speed + 1 : plain);
+  peer_port = g_ascii_strtoull (rest + 1, NULL, 10);
   return fab_imported_network_join (self, file, number, device, (guint) (port & 0xffff),
                                     add_device (self, guid, description), (guint) (peer_port & 0xffff),
                                     speed + 1, error);
@@ -90,7 +90,6 @@ read_lines (FabImportedNetwork *self, const FabFileText *file, char **lines, GEr
     const char *line = lines[i] + strspn (lines[i], " \t"), *rest = line;
 
     system_guid = system_guid_of (line) > 0 ? system_guid_of (line) : system_guid;
-
     if (is_device_line (line)) {
       g_autofree char *guid = next_quoted (&rest), *description = guid ? next_quoted (&rest) : NULL;
 

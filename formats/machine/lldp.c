@@ -15,6 +15,7 @@
 #include "formats/machine/machine.h"
 #include "formats/machine/network.h"
 #include "formats/text/scan.h"
+#include "sim/base/units.h"
 
 enum { N_COLUMNS = 5 };
 
@@ -258,12 +259,13 @@ add_rows (const Reader *self, FabImportedNetwork *net, FabImportedMachine *machi
   if (n_unknown > 0)
     fab_imported_machine_infer (
         machine, unknown_line,
-        "%u ports run at %s: LLDP says no rates; keep what `show interfaces status` of the switches "
-        "prints in the same text",
-        n_unknown, usual);
+        "%u %s at %s: LLDP says no rates; keep what `show interfaces status` of the switches prints in the "
+        "same text",
+        n_unknown, fab_plural (n_unknown, "port runs", "ports run"), usual);
   if (self->n_management > 0)
-    fab_imported_machine_leave_out (machine, self->management_line,
-                                    "left out: %u neighbours at ports of management", self->n_management);
+    fab_imported_machine_leave_out (
+        machine, self->management_line, "left out: %u %s of management", self->n_management,
+        fab_plural (self->n_management, "neighbour at a port", "neighbours at ports"));
   return TRUE;
 }
 

@@ -194,7 +194,7 @@ is_match (const Join *self, const FabNetworkHost *host, guint port, const FabImp
     return has_guid (adapter, nic);
   if (key == BY_NAME)
     return nic->name != NULL && g_strcmp0 (adapter->adapter, nic->name) == 0;
-  return nic->name != NULL && number != G_MAXUINT && number == fab_network_adapter_number (nic->name);
+  return number != G_MAXUINT && number == fab_network_adapter_number (nic->name);
 }
 
 /* Gives NICs the ports of the host, by one key after the other. Where none of them is known by any, and there are as
@@ -383,7 +383,7 @@ follow_pattern (const Join *self, const Pattern *pattern, FabNetworkHost *host)
 
   for (guint i = 0; i < pattern->n; i++) {
     ports[i] = pattern->has_numbers ? G_MAXUINT : i;
-    for (guint k = 0; pattern->has_numbers && k < host->ports->len; k++) {
+    for (guint k = 0; ports[i] == G_MAXUINT && k < host->ports->len; k++) {
       guint at = fab_network_host_port (self->network, host, k);
 
       if (fab_network_adapter_number (fab_network_host_adapter (self->network, host, k)->adapter)
@@ -396,23 +396,21 @@ follow_pattern (const Join *self, const Pattern *pattern, FabNetworkHost *host)
       && order_ports (self, host, ports, pattern->n);
 }
 
-/* Adds the name of a host to "a, b, c and 4 more". */
+enum { MOST_LISTED = 4 };
+
+/* Adds the name of a host to "a, b, c, d and 4 more". */
 static void
 list_name (GString *list, guint *n, const char *name)
 {
-  enum { MOST = 4 };
-
-  if ((*n)++ < MOST)
+  if ((*n)++ < MOST_LISTED)
     g_string_append_printf (list, "%s%s", list->len > 0 ? ", " : "", name);
 }
 
 static void
 end_list (GString *list, guint n)
 {
-  enum { MOST = 4 };
-
-  if (n > MOST)
-    g_string_append_printf (list, " and %u more", n - MOST);
+  if (n > MOST_LISTED)
+    g_string_append_printf (list, " and %u more", n - MOST_LISTED);
 }
 
 typedef struct {
@@ -425,11 +423,12 @@ keep_host (const Join *self, FabNetworkHost *host, const File *usual, const Patt
 {
   const File *file = file_of (self, host);
 
-  if (file != NULL && file != usual)
+  if (file != NULL && file != usual) {
     host->slow = fab_imported_machine_slow_wires (file->machine, usual->machine);
-  if (file != NULL && file != usual && host->slow == NULL) {
-    list_name (left->unlike, &left->n_unlike, host->name);
-    return FALSE;
+    if (host->slow == NULL) {
+      list_name (left->unlike, &left->n_unlike, host->name);
+      return FALSE;
+    }
   }
   if (file != NULL)
     return order_ports (self, host, (const guint *) (gpointer) file->ports->data, file->ports->len);
@@ -461,9 +460,10 @@ keep_hosts (Join *self, const File *usual)
   end_list (left.unlike, left.n_unlike);
   end_list (left.fewer, left.n_fewer);
   if (left.n_taken > 0)
-    fab_imported_machine_infer (self->out, 0,
-                                "%u hosts have no file here; their nodes are taken to be like that of %s",
-                                left.n_taken, usual->file);
+    fab_imported_machine_infer (self->out, 0, "%u %s taken to be like that of %s", left.n_taken,
+                                fab_plural (left.n_taken, "host has no file here; its node is",
+                                            "hosts have no file here; their nodes are"),
+                                usual->file);
   if (left.n_unlike > 0)
     fab_imported_machine_leave_out (self->out, 0,
                                     "left out: %u %s whose nodes are of another kind, which `nodes` has: %s",
@@ -475,8 +475,8 @@ keep_hosts (Join *self, const File *usual)
                                     left.fewer->str);
   if (left.n_unnamed > 0)
     fab_imported_machine_leave_out (self->out, 0,
-                                    "left out: %u adapters whose description names no host of their own",
-                                    left.n_unnamed);
+                                    "left out: %u %s whose description names no host of its own",
+                                    left.n_unnamed, fab_plural (left.n_unnamed, "adapter", "adapters"));
   g_string_free (left.unlike, TRUE);
   g_string_free (left.fewer, TRUE);
   g_free (pattern.numbers);
@@ -490,7 +490,6 @@ add_other_kinds (Join *self, const File *usual, const char *name)
   g_autoptr (GHashTable) known = g_hash_table_new (g_str_hash, g_str_equal);
   guint n = 1;
 
-  g_hash_table_add (known, usual->node);
   for (guint i = 0; i < self->files->len; i++) {
     const File *file = g_ptr_array_index (self->files, i);
 

@@ -95,7 +95,7 @@ read_line (Reader *self, GError **error)
       if (!read_name (self, TRUE, error))
         return FALSE;
     } else if (take_key (&self->scan, "Level")) {
-      (void) fab_scan_whole (&self->scan, 64, &self->level);
+      (void) fab_scan_whole (&self->scan, G_MAXUINT, &self->level);
     } else if (take_key (&self->scan, "Switches")) {
       if (!put_all (self, TRUE, error))
         return FALSE;

@@ -2,32 +2,21 @@
 /* test_lldp.c - tables of LLDP neighbours: whose table it is, what is a switch, which port is meant, and how fast. */
 #include "tests/unit/formats/machine/told.h"
 
-#include "formats/machine/network.h"
-
 #define TABLE                                                                 \
   "LocalPort  RemoteDevice  RemotePortID       Capability  RemotePortDescr\n" \
   "---------  ------------  -----------------  ----------  ---------------\n"
 
-/* Every cable of the network, "leaf:0 - n1 eth2:1 100G", then notes. */
 static void
 assert_cables (const char *text, const char *expected)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (FabImportedMachine) machine = read_machine ("lldp", NULL, text, &error);
-  g_autoptr (GString) out = g_string_new (NULL);
 
   if (machine == NULL)
     fail_msg ("%s", error->message);
-  for (guint i = 0; i < machine->network->cables->len; i++) {
-    const FabImportedCable *cable = fab_imported_network_cable (machine->network, i);
-
-    g_string_append_printf (out, "%s:%u - %s:%u %s\n",
-                            fab_imported_network_device (machine->network, cable->a)->id, cable->port_a,
-                            fab_imported_network_device (machine->network, cable->b)->id, cable->port_b,
-                            cable->speed);
-  }
-  if (strcmp (out->str, expected) != 0)
-    fail_msg ("%s\nis read as\n%s", text, out->str);
+  g_autofree char *cables = cables_told (machine->network);
+  if (strcmp (cables, expected) != 0)
+    fail_msg ("%s\nis read as\n%s", text, cables);
 }
 
 /* Prompts of Linux and of a router's shell; before the first one a table is that of "switch". */

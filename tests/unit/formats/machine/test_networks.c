@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_networks.c - iblinkinfo and ibnetdiscover -p: what is a switch, what is a cable, and what is refused where. */
-#include "tests/support/test.h"
-
-#include <string.h>
-
-#include "formats/machine/machine.h"
-#include "formats/machine/network.h"
+#include "tests/unit/formats/machine/told.h"
 
 /* Reads a text in a format that is recognised; NULL with *error when it is refused. */
 static FabImportedMachine *
@@ -139,11 +134,11 @@ cables_could_be_faster_or_wider (G_GNUC_UNUSED void **state)
       fail_msg ("%s: %s", rows[i].said, cable->possible);
     if (rows[i].possible != NULL)
       assert_noted (machine, 3,
-                    "1 ports run slower or narrower than both ends can, the first in line 3 (\"Could be\")");
+                    "1 port runs slower or narrower than both ends can, the first in line 3 (\"Could be\")");
     assert_noted (
         machine, 3,
-        "1 ports are up and not active, the first in line 3; they count, as they do once a subnet manager "
-        "has set them up");
+        "1 port is up and not active, the first in line 3; it counts, as it does once a subnet manager "
+        "has set it up");
   }
 }
 
@@ -172,6 +167,100 @@ lines_of_ports_are_read (G_GNUC_UNUSED void **state)
                   "net:1:14: '4x NDX' is not a width and speed");
   assert_refused ("ibnetdiscover-p", "CA  1 1 0xa1 4x NDR - SW 3 x 0xb1 ( 'n1 mlx5_0' - 'leaf' )\n",
                   "net:1:23:");
+}
+
+/* --- ibnetdiscover --- */
+
+/* Ports are numbered at both ends; a card's GUID is that of the next device alone. Other lines, also those that begin
+ * as those of devices do, say nothing. */
+static void
+devices_have_numbered_ports (G_GNUC_UNUSED void **state)
+{
+  static const char text[] = "# Topology file\nvendid=0x2c9\nsysimgguid=0xc1\nswitchguid=0xb1(b1)\n"
+                             "Switch\t36 \"S-b1\"\t\t# \"MF0;leaf:x\" enhanced port 0 lid 1 lmc 0\n"
+                             "  [17]\t\"H-a1\"[2](a1) \t\t# \"n1 mlx5_0\" lid 5 4xHDR \t\n"
+                             "[18]\t\"H-a3\"[1](a3) \t\t# \"n3 mlx5_0\" lid 7 4xHDR\n"
+                             "Ca\nCable\nCx 1 \"H-a9\"\nDCa 1\n"
+                             "Ca\t2 \"H-a2\"\t\t# \"n2 mlx5_0\"\n"
+                             "[1](a2) \t\"S-b1\"[19]\t\t# lid 6 lmc 0 \"leaf\" lid 1 2xHDR\n"
+                             "Ca 2 \"H-AFe9\" # \"n4 mlx5_0\"\n"
+                             "[2](AFe9) \"S-b1\"[20] # lid 8 \"leaf\" lid 1 4xHDR\n";
+  static const char *const ids[] = { "S-b1", "H-a1", "H-a3", "H-a2", "H-AFe9" }, *const names[] = {
+    "MF0;leaf:x", "n1 mlx5_0", "n3 mlx5_0", "n2 mlx5_0", "n4 mlx5_0"
+  };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabImportedMachine) machine = read_text ("ibnetdiscover", text, &error);
+
+  if (machine == NULL)
+    fail_msg ("%s", error->message);
+  g_autofree char *cables = cables_told (machine->network);
+  assert_string_equal (cables, "S-b1:17 - H-a1:2 4xHDR\nS-b1:18 - H-a3:1 4xHDR\nS-b1:19 - H-a2:1 2xHDR\n"
+                               "S-b1:20 - H-AFe9:2 4xHDR\n");
+  assert_int_equal (machine->network->devices->len, G_N_ELEMENTS (ids));
+  for (guint i = 0; i < G_N_ELEMENTS (ids); i++) {
+    const FabImportedDevice *device = fab_imported_network_device (machine->network, i);
+
+    assert_string_equal (device->id, ids[i]);
+    assert_string_equal (device->name, names[i]);
+    assert_true (device->is_switch == (i == 0));
+    assert_int_equal (device->system_guid, i == 0 ? 0xc1 : 0);
+  }
+}
+
+static void
+ibnetdiscover_is_refused_at_the_line (G_GNUC_UNUSED void **state)
+{
+#define SWITCH "Switch 36 \"S-b1\" # \"leaf\"\n"
+  static const char *const devices[] = { "Switch 36 \"H-b1\"", "Ca 2 \"S-b1\"",
+                                         "Switch 36 \"S-\"",   "Switch 36 \"S-xyz\"",
+                                         "Switch 36 \"Sb1\"",  "Switch 36 \"S-b1",
+                                         "Ca 2 \"X-b1\"",      "Ca\t2",
+                                         "Switch 36 \"\"" };
+  static const char *const ports[] = { "[1] \"X-a1\"[1] # \"n1 mlx5_0\" lid 5 4xHDR",
+                                       "[1] \"H-a1\" [1] # \"n1 mlx5_0\" lid 5 4xHDR",
+                                       "[1] \"H-a1\" # \"n1 mlx5_0\" lid 5 4xHDR", "[1] H-a1[1] 4xHDR",
+                                       "[1]" };
+  static const char *const speeds[][2] = {
+    { "[1] \"H-a1\"[1] # \"n1 mlx5_0\" lid 5 4xFOO", "4xFOO" },
+    { "[1] \"H-a1\"[1] # \"n1 mlx5_0\" lid 5", "5" },
+    { "[1]\"H-a1\"[1]", "[1]\"H-a1\"[1]" },
+  };
+
+  assert_refused ("ibnetdiscover", "caguid=0x1\n[1] \"S-b1\"[2] # 4xHDR\n" SWITCH,
+                  "net:2: this port comes before any Switch or Ca");
+  for (guint i = 0; i < G_N_ELEMENTS (devices); i++) {
+    g_autofree char *text = g_strdup_printf (SWITCH "%s\n", devices[i]);
+
+    assert_refused ("ibnetdiscover", text,
+                    "net:2: a device must have the form Switch 36 \"S-guid\" or Ca 2 \"H-guid\"");
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (ports); i++) {
+    g_autofree char *text = g_strdup_printf (SWITCH "%s\n", ports[i]);
+
+    assert_refused ("ibnetdiscover", text,
+                    "net:2: a port must have the form [1] \"S-guid\"[2] # \"name\" lid 3 4xHDR");
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (speeds); i++) {
+    g_autofree char *text = g_strdup_printf (SWITCH "%s\n", speeds[i][0]),
+                    *message = g_strdup_printf ("net:2: '%s' is not a width and speed;", speeds[i][1]);
+
+    assert_refused ("ibnetdiscover", text, message);
+  }
+}
+
+static void
+ibnetdiscover_is_known_by_its_guids (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *text;
+    gboolean is_one;
+  } rows[] = { { "x\nswitchguid=0x1\n", TRUE }, { "caguid=0x1\n", TRUE }, { "[1] \"S-1\"[1]\n", TRUE },
+               { "guid=0x1\n", FALSE },         { "\"H-1\"\n", FALSE },   { "", FALSE } };
+  const FabFileFormat *format = fab_file_format_named (FAB_FILE_MACHINE, "ibnetdiscover");
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    assert_true (format->recognises (&(FabFileText){ "x", rows[i].text, strlen (rows[i].text) })
+                 == rows[i].is_one);
 }
 
 #define LLDP(rows)                                                            \
@@ -211,6 +300,9 @@ main (void)
     cmocka_unit_test (iblinkinfo_is_refused_at_the_place),
     cmocka_unit_test (lines_of_ports_are_read),
     cmocka_unit_test (tables_of_neighbours_are_read),
+    cmocka_unit_test (devices_have_numbered_ports),
+    cmocka_unit_test (ibnetdiscover_is_refused_at_the_line),
+    cmocka_unit_test (ibnetdiscover_is_known_by_its_guids),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -91,6 +91,13 @@ nodes_of_upper_levels_are_those_below (G_GNUC_UNUSED void **state)
                  NULL, 4,
                  (const char *const[]){ "{to: leaf0, nodes: 0-1} # n1 ... n2", "{name: spine, count: 1}",
                                         NULL });
+  /* a level holds for its line, which may go on */
+  assert_fabric ("slurm-topology",
+                 "SwitchName=top Level=1 \\\n Nodes=n[1-4] Switches=s[1-2]\n"
+                 "SwitchName=s1 Nodes=n[1-2]\nSwitchName=s2 Nodes=n[3-4]\n",
+                 NULL, 4,
+                 (const char *const[]){ "{to: leaf0, nodes: 0-1} # n1 ... n2",
+                                        "{to: leaf1, nodes: 2-3} # n3 ... n4", NULL });
 }
 
 static void
