@@ -56,13 +56,25 @@ is_same_file (const char *x, const char *y)
   return S_ISREG (of_x.st_mode) && of_x.st_dev == of_y.st_dev && of_x.st_ino == of_y.st_ino;
 }
 
+/* Of a folder, all files are read. */
+static gboolean
+is_read (const char *out, const char *file)
+{
+  g_autofree char *folder = g_path_get_dirname (out), *real = realpath (folder, NULL),
+                  *other = realpath (file, NULL);
+
+  return is_same_file (out, file)
+      || (g_file_test (out, G_FILE_TEST_IS_REGULAR) && g_file_test (file, G_FILE_TEST_IS_DIR)
+          && g_strcmp0 (real, other) == 0);
+}
+
 gboolean
 fab_cli_check_apart (const char *option, const char *out, char *const *files, GError **error)
 {
   if (out == NULL || strcmp (out, "-") == 0)
     return TRUE;
   for (guint i = 0; files != NULL && files[i] != NULL; i++)
-    if (strcmp (files[i], "-") != 0 && is_same_file (out, files[i]))
+    if (strcmp (files[i], "-") != 0 && is_read (out, files[i]))
       return fab_throw (error, FAB_ERROR_INPUT,
                         "%s %s is a file that this command needs, and it would be lost: name another one",
                         option, out);
@@ -78,6 +90,16 @@ fab_cli_check_out (const char *option, const char *out, char *const *files, GErr
     return TRUE;
   g_prefix_error (error, "%s ", option);
   return FALSE;
+}
+
+gboolean
+fab_cli_check_scenario_out (const char *option, const char *out, const FabScenario *scenario,
+                            const char *other, GError **error)
+{
+  g_auto (GStrv) files = fab_scenario_files (scenario);
+  char *more[] = { (char *) other, NULL };
+
+  return fab_cli_check_apart (option, out, files, error) && fab_cli_check_out (option, out, more, error);
 }
 
 static gboolean

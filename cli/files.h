@@ -2,7 +2,7 @@
 /* files.h - reads files up to a limit, and writes them without damage to devices, pipes and databases. */
 #pragma once
 
-#include "sim/config/value.h"
+#include "sim/scenario/scenario.h"
 
 /* Reads a whole file; "-" is standard input. Refuses more than `limit_bytes`, so that a device cannot fill the
  * memory.
@@ -10,12 +10,16 @@
 gboolean fab_cli_read_file (const char *path, gsize limit_bytes, char **text, gsize *size, GError **error);
 
 /* Fails when a file that `option` ("--out") names, and that is to be written at the end, is one of the files
- * (NULL-ended, or NULL) that the command needs. `out` may be NULL or "-", which pass. */
+ * (NULL-ended, or NULL) that the command needs, or in a folder of which it needs the files. `out` may be NULL or "-", which pass. */
 gboolean fab_cli_check_apart (const char *option, const char *out, char *const *files, GError **error);
 
 /* Fails also when it is a database, or in a place where nothing can be written. Commands that compute for long ask this
  * first. */
 gboolean fab_cli_check_out (const char *option, const char *out, char *const *files, GError **error);
+
+/* The same of the files that a scenario was read from and of those that it names; `other` is one more, or NULL. */
+gboolean fab_cli_check_scenario_out (const char *option, const char *out, const FabScenario *scenario,
+                                     const char *other, GError **error);
 
 /* What g_print prints goes to standard error from now on when `out` (which may be NULL) is "-": standard output is the
  * file then. */

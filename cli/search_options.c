@@ -11,10 +11,8 @@
 gboolean
 fab_search_option_check_out (const FabStudy *study, const char *path, GError **error)
 {
-  char *read[] = { study->path, NULL };
-
   fab_cli_keep_stdout (path);
-  return fab_cli_check_out ("--out", path, read, error);
+  return fab_cli_check_scenario_out ("--out", path, study->base, NULL, error);
 }
 
 gboolean

@@ -130,8 +130,8 @@ run_kind (const FabValidateKind *kind, const char *title, int argc, char **argv)
   gboolean is_done = fab_cli_parse (&kind->usage, (const GOptionEntry *) (gpointer) entries->data, &argc,
                                     &argv, &error)
                   && fab_cli_page_format (o.format_name, &o.format, &error)
-                  && fab_cli_check_out ("--entries", o.entries_path, NULL, &error)
-                  && fab_cli_check_out ("--training", o.training_path, NULL, &error)
+                  && fab_cli_check_out ("--entries", o.entries_path, o.with, &error)
+                  && fab_cli_check_out ("--training", o.training_path, o.with, &error)
                   && kind->play (&o, argv + 1, (guint) argc - 1, &answer, &error);
   FabExit exit_code = is_done ? show (title, o.format, &answer) : fab_cli_fail (title, error);
 

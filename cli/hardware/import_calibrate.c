@@ -142,6 +142,17 @@ fit_profile (const FabTraceKernels *kernels, const FabAcceleratorRequest *reques
   return fit;
 }
 
+/* Whether the entry can be written where nothing is lost. */
+static gboolean
+check_out (const ImportTraceOptions *o, const FabCatalog *catalog, char *const *paths, GError **error)
+{
+  if (!fab_cli_check_out ("--out", o->out, paths, error))
+    return FALSE;
+  g_autoptr (FabScenario) scenario = o->on != NULL ? fab_cli_scenario (o->on, NULL, catalog, error) : NULL;
+  return o->on == NULL
+      || (scenario != NULL && fab_cli_check_scenario_out ("--out", o->out, scenario, NULL, error));
+}
+
 gboolean
 import_trace_calibrate (const ImportTraceOptions *o, const FabTrace *trace, char *const *paths,
                         GError **error)
@@ -160,7 +171,8 @@ import_trace_calibrate (const ImportTraceOptions *o, const FabTrace *trace, char
   g_autoptr (FabAcceleratorFit) fit = NULL;
   g_autofree char *text = NULL, *yaml = NULL;
 
-  if (request.base == NULL || (kernels = fab_trace_kernels_new (trace, o->n_steps, error)) == NULL)
+  if (request.base == NULL || !check_out (o, catalog, paths, error)
+      || (kernels = fab_trace_kernels_new (trace, o->n_steps, error)) == NULL)
     return FALSE;
   print_classes (kernels);
   fit = fit_profile (kernels, &request, paths[0], error);

@@ -77,8 +77,9 @@ look_into_model (Request *self, GError **error)
 
 /* --model: a name of the catalogue, else a file. */
 static gboolean
-choose_model (Request *self, const char *model, const FabCatalog *catalog, GError **error)
+choose_model (Request *self, const char *model, const char *out, const FabCatalog *catalog, GError **error)
 {
+  char *read[] = { (char *) model, NULL };
   g_autofree char *text = NULL;
   g_autofree const char **names = fab_catalog_names (catalog, FAB_SECTION_MODELS);
   const char *nearest = fab_nearest (model, names);
@@ -93,7 +94,8 @@ choose_model (Request *self, const char *model, const FabCatalog *catalog, GErro
         error, FAB_ERROR_INPUT,
         "--model %s: no such entry%s%s; it is a name of `fabricast describe models`, or a config.json", model,
         nearest ? "; nearest is " : "", nearest ? nearest : "");
-  if (!fab_cli_read_file (model, FAB_IMPORT_MAX_BYTES, &text, &size, error))
+  if (!fab_cli_check_apart ("--out", out, read, error)
+      || !fab_cli_read_file (model, FAB_IMPORT_MAX_BYTES, &text, &size, error))
     return FALSE;
   self->model = fab_model_file_fragment (model, NULL, text, size, &fab_models, error);
   return self->model != NULL && look_into_model (self, error);
@@ -110,7 +112,7 @@ read_machine (Request *self, const ImportJobOptions *o, const FabCatalog *catalo
                                                   : NULL;
   g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
 
-  if (simulation == NULL)
+  if (simulation == NULL || !fab_cli_check_scenario_out ("--out", o->out, scenario, NULL, error))
     return FALSE;
   self->request.n_ranks = fab_cluster_n_ranks (fab_simulation_cluster (simulation));
   self->request.has_machine = TRUE;
@@ -157,7 +159,7 @@ import_job (const ImportJobOptions *o, char *const *paths, GError **error)
   Request self = { .request = { .format = o->from, .catalog = catalog } };
   gboolean is_good = catalog != NULL && fab_cli_check_out ("--out", o->out, paths, error)
                   && read_files (&self, paths, error)
-                  && (o->model == NULL || choose_model (&self, o->model, catalog, error))
+                  && (o->model == NULL || choose_model (&self, o->model, o->out, catalog, error))
                   && (o->on == NULL || read_machine (&self, o, catalog, error));
 
   if (is_good)

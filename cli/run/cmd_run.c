@@ -381,8 +381,7 @@ run_scenario (const RunOptions *o, const char *path, FabExit *code, GError **err
     return run_seeds (&(FabRunSeeds){ path, sets, o->seeds, db, o->format, o->is_oversized_allowed }, catalog,
                       code, error);
   g_autoptr (FabScenario) scenario = catalog ? fab_cli_scenario (path, sets, catalog, error) : NULL;
-  if (scenario == NULL
-      || !fab_cli_check_out ("--trace", o->trace, (char *[]){ (char *) path, (char *) db, NULL }, error))
+  if (scenario == NULL || !fab_cli_check_scenario_out ("--trace", o->trace, scenario, db, error))
     return FALSE;
   g_autoptr (FabProgress) progress = fab_progress_start ("iterations");
   FabRunRequest request = {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/files.h"
 #include "formats/export/graphs.h"
 #include "models/models.h"
 #include "sim/base/error.h"
@@ -79,6 +80,16 @@ load (const char *path, char **sets, const FabCatalog *catalog, GError **error)
   return fab_cli_scenario (path, (char **) all->pdata, catalog, error);
 }
 
+/* The files of a scenario are not written over. Of those of the ranks, the first stands for all, as it does in the keys
+ * of a scenario. */
+static gboolean
+check_output (const FabScenario *scenario, gboolean is_goal, const char *output, GError **error)
+{
+  g_autofree char *first = g_strconcat (output, is_goal ? "" : ".0.et", NULL);
+
+  return fab_cli_check_scenario_out ("--output", first, scenario, NULL, error);
+}
+
 static gboolean
 check_size (const FabScenario *scenario, FabJobGraph *graph, GError **error)
 {
@@ -100,7 +111,7 @@ static gboolean export(const ExportOptions *o, const char *path, GError **error)
   g_autoptr (FabCatalog) catalog = check (o, &is_goal, error) ? fab_cli_catalog (error) : NULL;
   g_autoptr (FabScenario) scenario = catalog != NULL ? load (path, o->sets, catalog, error) : NULL;
 
-  if (scenario == NULL)
+  if (scenario == NULL || !check_output (scenario, is_goal, o->output, error))
     return FALSE;
   const FabClusterSpec *cluster = &fab_scenario_spec (scenario)->cluster;
   if (cluster->nodes > MOST_RANKS)

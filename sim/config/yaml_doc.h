@@ -91,6 +91,9 @@ const char *fab_yaml_doc_assigned (const FabYamlDoc *self, const char *key);
  * read the file. FALSE: diagnostics were added. */
 gboolean fab_yaml_doc_include (FabYamlDoc *self, const char *const *keys, FabDiagnostics *diagnostics);
 
+/* Appends the paths (char *) of the files that were read into the document. */
+void fab_yaml_doc_list_files (const FabYamlDoc *self, GPtrArray *paths);
+
 /* Returns the tree as text. (transfer full) */
 char *fab_yaml_node_text (const FabYamlNode *node);
 

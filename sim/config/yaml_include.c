@@ -207,3 +207,15 @@ fab_yaml_doc_include (FabYamlDoc *self, const char *const *keys, FabDiagnostics 
   g_ptr_array_add (open, g_canonicalize_filename (self->root->mark.file, NULL));
   return read_includes (&includer, self->root);
 }
+
+void
+fab_yaml_doc_list_files (const FabYamlDoc *self, GPtrArray *paths)
+{
+  for (const FabYamlDoc *doc = self; doc != NULL; doc = doc->base)
+    for (guint i = 0; i < doc->sources->len; i++) {
+      const FabYamlSource *source = g_ptr_array_index (doc->sources, i);
+
+      if (!source->is_inline)
+        g_ptr_array_add (paths, g_strdup (source->file));
+    }
+}

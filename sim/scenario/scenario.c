@@ -568,6 +568,18 @@ with_sums (const FabScenario *self, const char *yaml)
   return g_string_free (text, FALSE);
 }
 
+char **
+fab_scenario_files (const FabScenario *self)
+{
+  GPtrArray *paths = g_ptr_array_new ();
+
+  fab_yaml_doc_list_files (self->reading != NULL ? self->reading->doc : self->doc, paths);
+  if (self->reading != NULL)
+    fab_schema_list_files (fab_scenario_params, &self->reading->spec, paths);
+  g_ptr_array_add (paths, NULL);
+  return (char **) g_ptr_array_free (paths, FALSE);
+}
+
 char *
 fab_scenario_resolved (const FabScenario *self)
 {

@@ -68,6 +68,10 @@ const char *fab_scenario_assigned (const FabScenario *self, const char *key);
  * scenario can still be edited. */
 gboolean fab_scenario_check (FabScenario *self, GError **error);
 
+/* The paths of the files that it was read from; of a scenario that was checked since its last edit, also of the files
+ * and folders that its keys name. (transfer full) */
+char **fab_scenario_files (const FabScenario *self);
+
 /* --- of a checked scenario --- */
 
 /* The value of a key, or its default; *value is NULL for an absent text, and of the caller. FALSE and *error when

@@ -98,6 +98,37 @@ class Chakra(CliTest):
             self.assertIn(b"comm_dst", file.read())
 
 
+class Scenario(CliTest):
+    """No command writes over a file of the scenario that it reads."""
+
+    def test_files_of_a_scenario_are_kept(self):
+        texts = {"own.yaml": "include: site.yaml\nname: own\niterations: 1\njob: {kind: ddp, model: tiny.json}\n",
+                 "site.yaml": "cluster: {node: dgx-a100}\n",
+                 "tiny.json": json.dumps({"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 1, "num_attention_heads": 2,
+                                          "vocab_size": 100, "intermediate_size": 128})}
+        for name, text in texts.items():
+            self.write(name, text)
+        for name, text in texts.items():
+            for args in (("export", "own.yaml", "--format", "goal", "-o"), ("run", "own.yaml", "--trace"), ("tune", "own.yaml", "-o"),
+                         ("plan", "own.yaml", "-o"), ("upgrade", "own.yaml", "-o")):
+                with self.subTest(name=name, command=args[0]):
+                    done = self.fabricast(*args, self.path(name))
+                    self.assertEqual((done.returncode, done.stdout), (2, ""))
+                    self.assertIn("is a file that this command needs, and it would be lost", done.stderr)
+                    with open(self.path(name), encoding="utf-8") as file:
+                        self.assertEqual(file.read(), text)
+
+    def test_a_schedule_of_chakra_is_kept(self):
+        """The file of the first rank stands for those of all."""
+        self.write("ring.yaml", RING.format(op="all_reduce", fidelity="fluid"))
+        self.good("export", "ring.yaml", "--format", "chakra", "--messages", "-o", "ring")
+        again = ("export", "ring.yaml", "--set", "schedules=[{file: ring.0.et, op: all_reduce, size: 8MiB}]", "--format", "chakra", "-o")
+        done = self.fabricast(*again, "ring")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("ring.0.et is a file that this command needs", done.stderr)
+        self.good(*again, "other")
+
+
 # mlcommons/chakra, schema/protobuf/et_def.proto, version 0.0.4.
 ID, NAME, TYPE, DEPS, MICROS, ATTR = 1, 2, 3, 5, 7, 10
 COMP, SEND, RECV, COLL = 4, 5, 6, 7

@@ -7,7 +7,9 @@
 #include <glib/gstdio.h>
 
 #include "cli/files.h"
+#include "models/models.h"
 #include "sim/base/output.h"
+#include "tests/support/play.h"
 
 typedef struct {
   char *folder, *path; /* of a file that is not there yet */
@@ -112,6 +114,61 @@ nothing_is_written_over_what_is_dear (void **state)
   assert_false (fab_is_database ("-"));
 }
 
+/* A folder that is read stands for its files: a new one beside them takes nothing away. */
+static void
+nothing_is_written_over_a_file_of_a_folder (void **state)
+{
+  const Place *place = *state;
+  g_autofree char *again = g_build_filename (place->folder, "..", NULL),
+                  *name = g_path_get_basename (place->folder), *detour = g_build_filename (again, name, NULL);
+  char *folder[] = { place->folder, NULL }, *same[] = { detour, NULL }, *other[] = { again, NULL };
+
+  assert_true (fab_cli_check_apart ("--out", place->path, folder, NULL));
+  assert_true (g_file_set_contents (place->path, "x", 1, NULL));
+  assert_false (fab_cli_check_apart ("--out", place->path, folder, NULL));
+  assert_false (fab_cli_check_apart ("--out", place->path, same, NULL));
+  assert_true (fab_cli_check_apart ("--out", place->path, other, NULL));
+}
+
+/* A scenario stands for all that was read for it: itself, what it includes, and a model in JSON. */
+static void
+nothing_is_written_over_the_files_of_a_scenario (void **state)
+{
+  static const char *const names[] = { "a.txt", "site.yaml", "tiny.json" };
+  static const char *const texts[] = {
+    "include: site.yaml\nname: a\njob: {kind: ddp, model: tiny.json}\n",
+    "cluster: {node: dgx-a100}\n",
+    "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_hidden_layers\": 1, \"num_attention_heads\": 2,\n"
+    " \"vocab_size\": 100, \"intermediate_size\": 128}\n",
+  };
+  const Place *place = *state;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *free_path = g_build_filename (place->folder, "b.txt", NULL);
+  char *paths[G_N_ELEMENTS (names)];
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    paths[i] = g_build_filename (place->folder, names[i], NULL);
+    assert_true (g_file_set_contents (paths[i], texts[i], -1, NULL));
+  }
+  g_autoptr (FabCatalog) catalog = play_catalog ();
+  g_autoptr (FabScenario) scenario = fab_scenario_open (place->path, &fab_models, catalog, &error);
+  assert_non_null (scenario);
+  assert_false (fab_cli_check_scenario_out ("-o", paths[1], scenario, NULL, NULL)); /* not checked yet */
+  if (!fab_scenario_check (scenario, &error))
+    fail_msg ("%s", error->message);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    assert_false (fab_cli_check_scenario_out ("-o", paths[i], scenario, NULL, &error));
+    assert_non_null (strstr (error->message, "is a file that this command needs"));
+    g_clear_error (&error);
+  }
+  assert_true (fab_cli_check_scenario_out ("-o", free_path, scenario, NULL, NULL));
+  assert_false (fab_cli_check_scenario_out ("-o", free_path, scenario, free_path, NULL));
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    g_remove (paths[i]);
+    g_free (paths[i]);
+  }
+}
+
 static void
 with_takes_files_that_can_be_read (void **state)
 {
@@ -140,6 +197,8 @@ main (void)
     cmocka_unit_test (a_full_device_is_an_error),
     cmocka_unit_test_setup_teardown (what_is_written_is_read, set_up, tear_down),
     cmocka_unit_test_setup_teardown (nothing_is_written_over_what_is_dear, set_up, tear_down),
+    cmocka_unit_test_setup_teardown (nothing_is_written_over_a_file_of_a_folder, set_up, tear_down),
+    cmocka_unit_test_setup_teardown (nothing_is_written_over_the_files_of_a_scenario, set_up, tear_down),
     cmocka_unit_test_setup_teardown (with_takes_files_that_can_be_read, set_up, tear_down),
   };
 
