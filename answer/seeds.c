@@ -152,7 +152,7 @@ fab_seeds_play (const FabSeedsRequest *request, GError **error)
   self->n_seeds = request->n_seeds;
   self->n_iterations = spec->iterations;
   self->samples = g_array_new (FALSE, FALSE, sizeof (FabSeedSample));
-  if (self->first_seed > G_MAXINT64 - self->n_seeds) {
+  if (self->first_seed > G_MAXINT64 - (self->n_seeds - 1)) {
     fab_throw (error, FAB_ERROR_INPUT, "there are no %" G_GINT64_FORMAT " seeds from %" G_GINT64_FORMAT " on",
                self->n_seeds, self->first_seed);
     return NULL;

@@ -35,13 +35,18 @@ fab_axis_split_number (const char *text, double *number, const char **unit)
   return end != text && isfinite (*number);
 }
 
-/* 12 digits, so that steps of 0.1 do not show the rounding of doubles. */
+/* Beyond it a double is not every whole number. */
+#define MOST_WHOLE 0x1p53
+
+/* 12 digits, so that steps of 0.1 do not show the rounding of doubles; all of a longer whole number. */
 static char *
 write_number (double number, const char *unit)
 {
   char digits[G_ASCII_DTOSTR_BUF_SIZE];
 
   g_ascii_formatd (digits, sizeof digits, "%.12g", number);
+  if (number == trunc (number) && fabs (number) <= MOST_WHOLE && g_ascii_strtod (digits, NULL) != number)
+    g_ascii_formatd (digits, sizeof digits, "%.0f", number);
   return g_strconcat (digits, unit, NULL);
 }
 
@@ -59,7 +64,7 @@ write_existing (double number, const char *unit)
         || fab_units_parse_whole (units[i], text, &whole, NULL))
       continue;
     double nearest = round (number * (double) per);
-    if (fabs (nearest) >= 0x1p53)
+    if (fabs (nearest) >= MOST_WHOLE)
       continue;
     g_autofree char *rounded = write_number (nearest / (double) per, unit);
     if (fab_units_parse_whole (units[i], rounded, &whole, NULL) && whole == (gint64) nearest)
@@ -166,6 +171,9 @@ check_range (const FabAxis *self, const char *text, const Range *range, double n
     return range_error (self, text, "the number of values must be a whole number, at least 2", error);
   if (n > FAB_AXIS_MOST_VALUES)
     return range_error (self, text, "the range has more than 100000 values", error);
+  if (range->kind != STEP_TIMES && *range->unit == '\0' && range->to > MOST_WHOLE)
+    return range_error (self, text, "beyond 9007199254740992 a range leaves numbers out; write a list",
+                        error);
   return TRUE;
 }
 

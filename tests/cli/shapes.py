@@ -30,6 +30,13 @@ class Run(CliTest):
             for key in filter(lambda name: is_number(expected[name]), expected):
                 self.assertAlmostEqual(float(row[key]), expected[key], delta=1e-8 * max(1, expected[key]), msg=key)
 
+    def test_seeds_up_to_the_last_one(self):
+        last = 2 ** 63 - 1
+        quick = ("run", HELLO, "--no-db", "--iterations", "1", "--seeds", "2", "--seed")
+        self.good(*quick, str(last - 1))
+        done = self.fabricast(*quick, str(last))
+        self.assertEqual((done.returncode, done.stderr), (2, f"fabricast run: there are no 2 seeds from {last} on\n"))
+
     def test_tokens_per_second(self):
         # 8 GPUs x micro_batch 4 x 1024 tokens.
         for row in self.json("run", HELLO, "--no-db")["iterations"]:

@@ -45,6 +45,27 @@ ranges_have_steps_factors_and_counts (G_GNUC_UNUSED void **state)
   assert_values ("b=1MiB..1MiB:x2", "b", "1MiB");
 }
 
+/* Seeds may be any whole number, such as a time in milliseconds. A double tells all of them apart up to 2^53. */
+static void
+ranges_of_long_whole_numbers_leave_none_out (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GError) error = NULL;
+
+  assert_values ("seed=1000000000001..1000000000004", "seed",
+                 "1000000000001 1000000000002 1000000000003 1000000000004");
+  assert_values ("seed=-1000000000003..-1000000000001:2", "seed", "-1000000000003 -1000000000001");
+  assert_values ("seed=9007199254740990..9007199254740992", "seed",
+                 "9007199254740990 9007199254740991 9007199254740992");
+  assert_values ("t=1e15..2e15:/2", "t", "1e+15 2e+15");
+  assert_values ("t=1e12..1.21e12:x1.1", "t", "1e+12 1.1e+12 1.21e+12");
+  assert_values ("t=1e15..1e17:x10", "t", "1e+15 1e+16 1e+17");
+  assert_values ("r=1000000000001..1000000000003B/s", "r",
+                 "1000000000001B/s 1000000000002B/s 1000000000003B/s");
+  assert_null (fab_axis_parse ("seed=9007199254740990..9007199254740994", &error));
+  assert_non_null (
+      strstr (error->message, "beyond 9007199254740992 a range leaves numbers out; write a list"));
+}
+
 /* A rate has whole bytes per second, a size whole bytes, a time whole picoseconds; other numbers stay. */
 static void
 ranges_have_values_that_exist (G_GNUC_UNUSED void **state)
@@ -296,6 +317,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (lists_are_divided_at_commas_outside_brackets),
     cmocka_unit_test (ranges_have_steps_factors_and_counts),
+    cmocka_unit_test (ranges_of_long_whole_numbers_leave_none_out),
     cmocka_unit_test (ranges_have_values_that_exist),
     cmocka_unit_test (decades_have_three_digits),
     cmocka_unit_test (values_of_decades_stand_once),
