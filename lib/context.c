@@ -122,7 +122,6 @@ typedef struct {
   guint name, summary, yaml;
   gboolean has_yaml;
   const char *wanted; /* the one name that is asked for; NULL: all */
-  gboolean is_found;
 } Listing;
 
 static void
@@ -130,7 +129,6 @@ add_row (Listing *self, const char *name, const char *summary, const char *yaml)
 {
   if (self->wanted != NULL && strcmp (self->wanted, name) != 0)
     return;
-  self->is_found = TRUE;
   lib_table_text (self->table, self->name, name);
   lib_table_text (self->table, self->summary, summary);
   if (self->has_yaml)
@@ -200,6 +198,7 @@ list_models (Listing *self, guint kind)
 typedef struct {
   FabricastTable *table;
   guint key, type, fallback, help;
+  const char *wanted; /* the one key that is asked for; NULL: all */
 } Keys;
 
 static const char *
@@ -211,29 +210,40 @@ type_of (const FabParam *param)
 }
 
 static void
+add_key (const Keys *self, const FabParam *param, const char *key)
+{
+  g_autofree char *choices = param->choices != NULL ? g_strjoinv (" | ", (char **) param->choices) : NULL;
+
+  if (self->wanted != NULL && strcmp (self->wanted, key) != 0)
+    return;
+  lib_table_text (self->table, self->key, key);
+  lib_table_text (self->table, self->type, choices != NULL ? choices : type_of (param));
+  lib_table_text (self->table, self->fallback, param->fallback);
+  lib_table_text (self->table, self->help, param->help);
+}
+
+static void
 list_keys (const Keys *self, const FabParam *params, const char *above)
 {
   for (const FabParam *param = params; param != NULL && param->key != NULL; param++) {
     g_autofree char *key = g_strconcat (above, param->key, NULL);
     g_autofree char *below = g_strconcat (key, param->type == FAB_PARAM_LIST ? ".0." : ".", NULL);
-    g_autofree char *choices = param->choices != NULL ? g_strjoinv (" | ", (char **) param->choices) : NULL;
 
-    lib_table_text (self->table, self->key, key);
-    lib_table_text (self->table, self->type, choices != NULL ? choices : type_of (param));
-    lib_table_text (self->table, self->fallback, param->fallback);
-    lib_table_text (self->table, self->help, param->help);
+    add_key (self, param, key);
     list_keys (self, param->table, below);
   }
 }
 
 static FabricastTable *
-describe_keys (void)
+describe_keys (const char *wanted)
 {
   FabricastTable *table = lib_table_new ();
-  Keys keys = { table, lib_table_add (table, "key", FABRICAST_TEXT),
+  Keys keys = { table,
+                lib_table_add (table, "key", FABRICAST_TEXT),
                 lib_table_add (table, "type", FABRICAST_TEXT),
                 lib_table_add (table, "default", FABRICAST_TEXT),
-                lib_table_add (table, "help", FABRICAST_TEXT) };
+                lib_table_add (table, "help", FABRICAST_TEXT),
+                wanted };
 
   list_keys (&keys, fab_scenario_params, "");
   for (const FabModelInfo *const *info = fab_models.lists[FAB_MODEL_WORKLOAD]; *info != NULL; info++) {
@@ -244,23 +254,12 @@ describe_keys (void)
   return table;
 }
 
-static int
-describe (const FabricastContext *context, const char *section, const char *name, FabricastTable **table,
-          FabricastError **error)
+static FabricastTable *
+describe_section (const FabricastContext *context, const char *section, const char *name)
 {
-  int entry = section != NULL ? find_section (section) : -1,
-      kind = section != NULL ? find_kind (section) : -1;
+  int entry = section != NULL ? find_section (section) : -1;
+  Listing listing = { .table = lib_table_new (), .wanted = name, .has_yaml = entry >= 0 && name != NULL };
 
-  if (section != NULL && strcmp (section, "keys") == 0) {
-    *table = describe_keys ();
-    return FABRICAST_OK;
-  }
-  if (section != NULL && entry < 0 && kind < 0)
-    return lib_fail (error, FABRICAST_INPUT, "unknown section '%s'; without a section, all are listed",
-                     section);
-  Listing listing = { .table = lib_table_new (),
-                      .wanted = section != NULL ? name : NULL,
-                      .has_yaml = entry >= 0 && name != NULL };
   listing.name = lib_table_add (listing.table, "name", FABRICAST_TEXT);
   listing.summary = lib_table_add (listing.table, "summary", FABRICAST_TEXT);
   if (listing.has_yaml)
@@ -270,12 +269,25 @@ describe (const FabricastContext *context, const char *section, const char *name
   else if (entry >= 0)
     list_entries (&listing, context->catalog, (guint) entry);
   else
-    list_models (&listing, (guint) kind);
-  if (name == NULL || listing.is_found) {
-    *table = listing.table;
+    list_models (&listing, (guint) find_kind (section));
+  return listing.table;
+}
+
+static int
+describe (const FabricastContext *context, const char *section, const char *name, FabricastTable **table,
+          FabricastError **error)
+{
+  gboolean is_keys = section != NULL && strcmp (section, "keys") == 0;
+
+  if (section != NULL && !is_keys && find_section (section) < 0 && find_kind (section) < 0)
+    return lib_fail (error, FABRICAST_INPUT, "unknown section '%s'; without a section, all are listed",
+                     section);
+  FabricastTable *found = is_keys ? describe_keys (name) : describe_section (context, section, name);
+  if (name == NULL || fabricast_table_rows (found) > 0) {
+    *table = found;
     return FABRICAST_OK;
   }
-  fabricast_table_free (listing.table);
+  fabricast_table_free (found);
   return lib_fail (error, FABRICAST_INPUT, "no '%s' in %s; without a name, all are listed", name, section);
 }
 

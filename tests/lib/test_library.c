@@ -352,6 +352,14 @@ test_describe (void **state)
   assert_int_equal (fabricast_describe (context_of (state), "keys", NULL, &table, NULL), FABRICAST_OK);
   assert_true (fabricast_table_rows (table) > 100);
   fabricast_table_free (table);
+  assert_int_equal (fabricast_describe (context_of (state), "keys", "cluster.nodes", &table, NULL),
+                    FABRICAST_OK);
+  assert_int_equal (fabricast_table_rows (table), 1);
+  assert_string_equal (column_of (table, "key").text[0], "cluster.nodes");
+  assert_string_equal (column_of (table, "default").text[0], "1");
+  fabricast_table_free (table);
+  assert_int_equal (fabricast_describe (context_of (state), "keys", "cluster.node_s", &table, NULL),
+                    FABRICAST_INPUT);
   assert_int_equal (fabricast_describe (context_of (state), "nodes", "no", &table, NULL), FABRICAST_INPUT);
   assert_non_null (strstr (fabricast_schema (context_of (state)), "$schema"));
 }
