@@ -230,18 +230,18 @@ add_point (Reader *self, FabSeries *series, FabBytes size_bytes, guint value_col
 {
   const FabWord *word = &self->fields[value_column];
   const Column *column = &self->columns[value_column];
-  FabMeasuredSeries *measured;
-  double value;
+  double value, time_us = 0;
 
   if (!fab_readings_number (self->readings, word, &value))
     return;
   if (series->backend == NULL)
     fab_reading_set (&series->backend, "csv");
-  measured = fab_readings_series (self->readings, series);
   if (column->us > 0)
-    fab_readings_time (self->readings, word, measured, size_bytes, value * column->us, spread);
-  else
-    fab_readings_rate (self->readings, word, measured, size_bytes, value * column->bytes_per_s);
+    time_us = value * column->us;
+  else if (value > 0)
+    time_us = (double) size_bytes / (value * column->bytes_per_s) * 1e6;
+  fab_readings_time (self->readings, word, fab_readings_series (self->readings, series), size_bytes, time_us,
+                     spread);
 }
 
 /* What a series of this kind must say and this one does not; NULL: nothing. */

@@ -13,6 +13,8 @@
 
 enum { MAX_FIELDS = 16, LAUNCH_BYTES = 1 };
 
+#define MOST_BYTES 1125899906842624.0 /* 2^50 */
+
 typedef struct {
   FabReadings *readings;
   FabLine line;
@@ -44,32 +46,37 @@ split (Reader *self)
 }
 
 static gboolean
-read_numbers (Reader *self, guint first, guint n, FabBytes numbers[])
+read_numbers (Reader *self, guint first, guint n, double numbers[])
 {
+  FabBytes number;
+
   for (guint i = 0; i < n; i++) {
-    if (!fab_readings_size (self->readings, &self->fields[first + i], &numbers[i]))
+    if (!fab_readings_size (self->readings, &self->fields[first + i], &number))
       return FALSE;
-    if (numbers[i] > 1 << 24) {
+    if (number > 1 << 24) {
       fab_readings_mistake (self->readings, &self->fields[first + i], "a side of a matrix is at most 2^24");
       return FALSE;
     }
+    numbers[i] = (double) number;
   }
   return TRUE;
 }
 
 static void
-add (Reader *self, const FabSeries *like, FabBytes size_bytes, const FabWord *word)
+add (Reader *self, const FabSeries *like, double size_bytes, const FabWord *word)
 {
   FabSeries series = *like;
   double time_us;
 
+  if (size_bytes > MOST_BYTES)
+    fab_readings_mistake (self->readings, &self->fields[0], "a kernel that moves more than 2^50 bytes");
   if (!fab_readings_number (self->readings, word, &time_us) || fab_readings_has_mistakes (self->readings))
     return;
   series.backend = (char *) "kernels";
   series.from = series.to = (char *) "gpu0";
   series.from_memory = series.to_memory = (char *) "gpu";
-  fab_readings_time (self->readings, word, fab_readings_series (self->readings, &series), size_bytes, time_us,
-                     NULL);
+  fab_readings_time (self->readings, word, fab_readings_series (self->readings, &series),
+                     (FabBytes) size_bytes, time_us, NULL);
 }
 
 /* Bytes of an operand and of the result; 0: the type is not known. */
@@ -86,7 +93,7 @@ type_bytes (const FabWord *type, guint *result_bytes)
 static void
 read_product (Reader *self)
 {
-  FabBytes sides[3];
+  double sides[3];
   guint result_bytes, width = type_bytes (&self->fields[0], &result_bytes);
   g_autofree char *precision = fab_word_dup (&self->fields[0]), *shape = NULL;
 
@@ -94,8 +101,7 @@ read_product (Reader *self)
     fab_readings_mistake (self->readings, &self->fields[0], "a type is bf16, fp16, tf32 or fp8");
   if (width == 0 || !read_numbers (self, 1, 3, sides))
     return;
-  shape = g_strdup_printf ("%" G_GUINT64_FORMAT "x%" G_GUINT64_FORMAT "x%" G_GUINT64_FORMAT,
-                           (guint64) sides[0], (guint64) sides[1], (guint64) sides[2]);
+  shape = g_strdup_printf ("%.0fx%.0fx%.0f", sides[0], sides[1], sides[2]);
   add (self,
        &(FabSeries){
            .kind = FAB_MEASURE_PRODUCT, .op = (char *) "matmul", .precision = precision, .shape = shape },
@@ -105,7 +111,7 @@ read_product (Reader *self)
 static void
 read_attention (Reader *self)
 {
-  FabBytes sides[5];
+  double sides[5];
   g_autofree char *pass = fab_word_dup (&self->fields[0]), *shape = NULL, *method = NULL;
   gboolean is_forward = g_str_has_prefix (pass, "forward_");
 
@@ -117,19 +123,15 @@ read_attention (Reader *self)
   if (fab_readings_has_mistakes (self->readings) || !read_numbers (self, 1, 5, sides))
     return;
   method = g_ascii_strdown (strchr (pass, '_') + 1, -1);
-  shape = g_strdup_printf ("%" G_GUINT64_FORMAT "x%" G_GUINT64_FORMAT "x%" G_GUINT64_FORMAT
-                           "x%" G_GUINT64_FORMAT "x%" G_GUINT64_FORMAT,
-                           (guint64) sides[0], (guint64) sides[1], (guint64) sides[2], (guint64) sides[3],
-                           (guint64) sides[4]);
-  /* queries, keys, values and the result; backward reads their gradients as well */
+  shape = g_strdup_printf ("%.0fx%.0fx%.0fx%.0fx%.0f", sides[0], sides[1], sides[2], sides[3], sides[4]);
+  /* queries, keys, values and the result, of 2 bytes; backward reads their gradients as well */
   add (self,
        &(FabSeries){ .kind = FAB_MEASURE_ATTENTION,
                      .op = (char *) (is_forward ? "forward" : "backward"),
                      .method = method,
                      .precision = (char *) "bf16",
                      .shape = shape },
-       sides[0] * sides[3] * sides[4] * 2 * (2 * sides[1] + 2 * sides[2]) * (is_forward ? 1 : 2),
-       &self->fields[7]);
+       sides[0] * sides[3] * sides[4] * (sides[1] + sides[2]) * (is_forward ? 4 : 8), &self->fields[7]);
 }
 
 static void
@@ -137,14 +139,14 @@ read_memory (Reader *self)
 {
   g_autofree char *op = fab_word_dup (&self->fields[0]);
   gboolean is_launch = fab_word_is (&self->fields[2], "0");
-  FabBytes size_bytes = LAUNCH_BYTES;
+  FabBytes size_bytes;
 
   if (is_launch)
-    add (self, &(FabSeries){ .kind = FAB_MEASURE_LAUNCH, .op = op, .method = (char *) "issued" }, size_bytes,
-         &self->fields[3]);
+    add (self, &(FabSeries){ .kind = FAB_MEASURE_LAUNCH, .op = op, .method = (char *) "issued" },
+         LAUNCH_BYTES, &self->fields[3]);
   else if (fab_readings_size (self->readings, &self->fields[2], &size_bytes))
     add (self, &(FabSeries){ .kind = FAB_MEASURE_MEMORY_BOUND, .op = op, .method = (char *) "kernel" },
-         size_bytes, &self->fields[3]);
+         (double) size_bytes, &self->fields[3]);
 }
 
 static const Table tables[] = {

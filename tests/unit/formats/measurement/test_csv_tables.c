@@ -84,6 +84,22 @@ values_have_three_units (G_GNUC_UNUSED void **state)
   }
 }
 
+/* What a point has beside its time it has beside a rate too. */
+static void
+rates_have_samples (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabMeasurements) self = read_good (
+      "# kind: bandwidth\nsize_bytes,rate_GBps,n_samples,min_ps,is_complete\n1000,2,11,400000,0\n8,0,1,1,1\n");
+  const FabMeasuredPoint *point = measured_point (measured_at (self, 0), 1000);
+
+  assert_int_equal (measured_at (self, 0)->points->len, 1);
+  assert_int_equal (point->time_ps, 500000);
+  assert_int_equal (point->n_samples, 11);
+  assert_int_equal (point->min_ps, 400000);
+  assert_false (point->is_complete);
+  assert_int_equal (self->notes->len, 1);
+}
+
 /* Sizes come in ascending order; the same value twice is one, and a value of 0 is left out with a note. */
 static void
 points_are_sorted (G_GNUC_UNUSED void **state)
@@ -125,6 +141,9 @@ kernels_move_so_many_bytes (G_GNUC_UNUSED void **state)
       2 * 2 * 16 * 32 * 2 * (2 * 8 + 2 * 4) },
     { "kernel,detail,bytes,us\nadd,\"1,2\",4096,1.5\n", FAB_MEASURE_MEMORY_BOUND, "add", "kernel", NULL, NULL,
       4096 },
+    /* 2^50 bytes, the most there are: 2^23 x 2^24 x (1 + 1) x 4 */
+    { "pass,batch,heads,kv_heads,sequence,head_dim,causal,us\nforward_f,8388608,1,1,16777216,1,1,1.5\n",
+      FAB_MEASURE_ATTENTION, "forward", "f", "bf16", "8388608x1x1x16777216x1", (FabBytes) 1 << 50 },
     { "kernel,detail,bytes,us\nempty,,0,1.5\n", FAB_MEASURE_LAUNCH, "empty", "issued", NULL, NULL, 1 },
   };
 
@@ -182,6 +201,11 @@ mistakes_have_their_place (G_GNUC_UNUSED void **state)
     { "type,m,n,k,us\nfp4,2,3,5,1.5\n", "t:2:1: a type is bf16, fp16, tf32 or fp8" },
     { "type,m,n,k,us\nbf16,2,16777217,5,1.5\n", "t:2:8: a side of a matrix is at most 2^24" },
     { "type,m,n,k,us\nbf16,2,3,5\n", "t:2:1: the row has 4 fields, and the table needs 5" },
+    { "pass,batch,heads,kv_heads,sequence,head_dim,causal,us\nforward_f,8388608,2,1,16777216,1,1,1.5\n",
+      "t:2:1: a kernel that moves more than 2^50 bytes" },
+    { "pass,batch,heads,kv_heads,sequence,head_dim,causal,us\n"
+      "forward_f,16777216,16777216,16777216,16777216,16777216,1,1.5\n",
+      "t:2:1: a kernel that moves more than 2^50 bytes" },
     { "pass,batch,heads,kv_heads,sequence,head_dim,causal,us\nforward,2,8,4,16,32,1,1.5\n",
       "a pass is forward_KERNEL or backward_KERNEL" },
     { "pass,batch,heads,kv_heads,sequence,head_dim,causal,us\nforward_f,2,8,4,16,32,0,1.5\n",
@@ -202,11 +226,9 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (every_column_has_its_place),
-    cmocka_unit_test (values_have_three_units),
-    cmocka_unit_test (points_are_sorted),
-    cmocka_unit_test (kernels_move_so_many_bytes),
-    cmocka_unit_test (tables_of_kernels_follow_one_another),
+    cmocka_unit_test (every_column_has_its_place), cmocka_unit_test (values_have_three_units),
+    cmocka_unit_test (rates_have_samples),         cmocka_unit_test (points_are_sorted),
+    cmocka_unit_test (kernels_move_so_many_bytes), cmocka_unit_test (tables_of_kernels_follow_one_another),
     cmocka_unit_test (mistakes_have_their_place),
   };
 
