@@ -96,7 +96,7 @@ resolved (FabJobReading *self, FabJobSetting *setting)
     return setting;
   key = g_strndup (setting->value + 2, strlen (setting->value) - 3);
   other = fab_job_settings_find (self->settings, key);
-  if (other != NULL && other != setting && other->value != NULL)
+  if (other != NULL && other->value != NULL)
     setting->value = other->value;
   return setting;
 }
@@ -210,12 +210,12 @@ take_word (FabJobReading *self, const FabJobSetting *setting, const char *to, GS
   for (guint i = 0; pairs[i]; i++) {
     char *equals = strchr (pairs[i], '=');
 
-    *equals = '\0';
+    *equals++ = '\0';
     g_string_append_printf (known, "%s%s", i ? ", " : "", pairs[i][0] ? pairs[i] : "\"\"");
     if (g_ascii_strcasecmp (pairs[i], setting->value) != 0)
       continue;
-    if (equals[1] != '\0')
-      fab_imported_job_set (self->job, self->settings, setting, key, equals + 1);
+    if (*equals != '\0')
+      fab_imported_job_set (self->job, self->settings, setting, key, equals);
     return TRUE;
   }
   return FALSE;
@@ -315,7 +315,7 @@ fab_job_ranks (FabJobReading *self, const FabJobSetting *setting, const char *to
 void
 fab_job_model (FabJobReading *self, const FabJobSetting *setting, const char *to G_GNUC_UNUSED)
 {
-  if (!is_known (setting) || setting->value[0] == '\0')
+  if (!is_known (setting) || *setting->value == '\0')
     return;
   g_free (self->job->model_said);
   self->job->model_said = g_strdup (setting->value);

@@ -3,6 +3,10 @@
  * blocks of stages, and what is told beside it. */
 #include "tests/unit/formats/job/imported_job.h"
 
+#include "tests/support/play.h"
+
+static FabCatalog *catalog;
+
 /* --- DeepSpeed --- */
 
 typedef struct {
@@ -163,6 +167,64 @@ wrong_values_are_refused_at_their_line (G_GNUC_UNUSED void **state)
       assert_string_equal (made, "ds.json:2: zero_optimization.stage: from 0 to 3");
     else
       assert_int_equal (made[0], '#');
+  }
+}
+
+/* A variable of the environment has its default; a key of the file has the value of that key; what is known nowhere is
+ * left out, and told. */
+static void
+values_stand_for_others (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *value, *sequence; /* NULL: it is not set */
+    const char *told;             /* NULL: it is not looked at */
+  } cases[] = {
+    { "${N:5}", "5", "a.yaml:3: model.seq_length is ${N:5}: 5, the default of that variable" },
+    { "${N:-5}", "5", NULL },
+    { "${N_1:56}", "56", NULL },
+    { "${oc.env:N,5}", "5", NULL },
+    { "${oc.env:N,56}", "56", NULL },
+    { "${oc.decode:${oc.env:N,5}}", "5", NULL },
+    { "${oc.decode:${N:5}}", "5", NULL },
+    { "${N:5}6", "56", NULL },
+    { "${model.other}", "7", NULL },
+    { "${model.absent}", NULL, "a.yaml:3: model.seq_length is ${model.absent}, which stands elsewhere" },
+    { "${model.seq_length}", NULL, "which stands elsewhere, so it is left out" },
+    { "${model.nothing}", NULL, "which stands elsewhere, so it is left out" },
+    { "${model.other}0", NULL, "which stands elsewhere, so it is left out" },
+    { "${oc.env:N}", NULL, "which stands elsewhere, so it is left out" },
+    { "${N:}", NULL, "which stands elsewhere, so it is left out" },
+    { "${N:$M}", NULL, "which stands elsewhere, so it is left out" },
+    { "${n:5}", NULL, "which stands elsewhere, so it is left out" },
+    { "${N:5", NULL, "which stands elsewhere, so it is left out" },
+    { "???", NULL, NULL },
+    { "?", "refused", NULL },
+    { "none", NULL, NULL },
+    { "NULL", NULL, NULL },
+    { "auto", NULL, "a.yaml:3: model.seq_length is auto, so that job.sequence is Fabricast's default" },
+    { "1_000", "1000", NULL },
+    { "_1_", "1", NULL },
+    { "1.5", "refused", NULL },
+    { "_", "refused", NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *text = g_strdup_printf ("model:\n  tensor_model_parallel_size: 1\n  seq_length: '%s'\n"
+                                             "  other: 7\n  nothing: null\n",
+                                             cases[i].value);
+    g_autofree char *made = import_job (NULL, "a.yaml", text, 0, 0), *found = flat_job (made),
+                    *notes = flat_notes (made);
+    g_autofree char *wanted = g_strconcat ("kind=megatron ", cases[i].sequence ? "sequence=" : "",
+                                           cases[i].sequence ? cases[i].sequence : "",
+                                           cases[i].sequence ? " " : "", "parallel.tensor=1 precision=fp32",
+                                           NULL);
+
+    if (g_strcmp0 (cases[i].sequence, "refused") == 0)
+      assert_true (g_str_has_suffix (found, "is no whole number"));
+    else if (strcmp (found, wanted) != 0)
+      fail_msg ("%s: '%s', and not '%s'", cases[i].value, found, wanted);
+    if (cases[i].told != NULL && strstr (notes, cases[i].told) == NULL)
+      fail_msg ("%s: '%s' is not in\n%s", cases[i].value, cases[i].told, notes);
   }
 }
 
@@ -403,6 +465,181 @@ what_is_no_job_is_refused (G_GNUC_UNUSED void **state)
                        "`fabricast describe models`, gives it");
 }
 
+/* --- what is written --- */
+
+/* Everything that is told of two files, which describe one job together. */
+static void
+files_are_told_whole (G_GNUC_UNUSED void **state)
+{
+  static const char arguments[] =
+      "per_device_train_batch_size: 4\nmy_key: 1\nper_device_train_batch_size: 2\n"
+      "lora_r: 8\nother: 2\nuse_galore: true\nload_in_4bit: true\n"
+      "model_name_or_path: my/own\n",
+                    sharding[] = "\xef\xbb\xbf"
+                                 "distributed_type: FSDP\nnum_processes: 16\nnum_machines: 2\n"
+                                 "more: 1\nfsdp_config: {fsdp_sharding_strategy: 1}\n";
+  const FabFileText files[] = { { "a.yaml", arguments, sizeof arguments - 1 },
+                                { "b.yaml", sharding, sizeof sharding - 1 } };
+  const FabImportJobRequest request = { .files = files, .n_files = 2, .n_ranks = 8, .catalog = catalog };
+  g_autoptr (GError) error = NULL;
+  g_autofree char *made = fab_import_job (&request, &error);
+
+  assert_string_equal (
+      made,
+      "# A job, from a.yaml, b.yaml\n"
+      "#\n"
+      "# Read:\n"
+      "# - a.yaml:3: per_device_train_batch_size: 2 is job.micro_batch: 2\n"
+      "# - a.yaml:4: lora_r: 8 is job.lora_rank: 8\n"
+      "# - b.yaml:5: fsdp_config.fsdp_sharding_strategy: 1 is job.sharding: full\n"
+      "#\n"
+      "# Inferred; change it where you know better:\n"
+      "# - a.yaml:3: per_device_train_batch_size is written twice, and the last one counts\n"
+      "# - job.precision: fp32, as neither bf16, fp16 nor tf32 is set\n"
+      "# - job.model: the catalogue has none for my/own; --model config.json gives it\n"
+      "# - the files start 2 nodes of 8 GPUs: cluster: {nodes: 2, gpus_per_node: 8}\n"
+      "# - the machine has 8 GPUs; the batch of each GPU stays as it is, unless the job has a global_batch\n"
+      "#\n"
+      "# Changes communication, and no key of Fabricast says it:\n"
+      "# - a.yaml:7: load_in_4bit true: frozen weights have 4 bits, and travel so under FSDP\n"
+      "# - a.yaml:6: use_galore true: gradients are projected before the optimizer\n"
+      "#\n"
+      "# Not looked at, because nothing here depends on them or they are not known here:\n"
+      "# - my_key, other, more\n"
+      "\n"
+      "job:\n"
+      "  kind: fsdp\n"
+      "  micro_batch: 2\n"
+      "  lora_rank: 8\n"
+      "  precision: fp32\n"
+      "  sharding: full\n"
+      "  # model: NAME  # no file names it: --model config.json, or a name of `describe models`\n");
+}
+
+/* A model that the files describe, one that is given, and one of the catalogue. */
+static void
+models_are_written (G_GNUC_UNUSED void **state)
+{
+  static const char text[] = "device_train_microbatch_size: 4\nmodel: {d_model: 64, n_layers: 2}\n",
+                    given[] = "models:\n  - name: own\n";
+  const FabFileText file = { "a.yaml", text, sizeof text - 1 };
+  FabImportJobRequest request = { .files = &file, .n_files = 1, .has_machine = TRUE, .catalog = catalog };
+  g_autofree char *described = fab_import_job (&request, NULL), *named = NULL, *own = NULL;
+
+  assert_true (g_str_has_suffix (described,
+                                 "\njob:\n  kind: fsdp\n  model: imported\n  micro_batch: 4\n"
+                                 "  clip_gradients: false\n"
+                                 "\nmodels:\n  - name: imported\n    shape:\n      kind: transformer\n"
+                                 "      hidden: 64\n      layers: 2\n      gated: false\n"
+                                 "      feed_forward: 256\n      biases: true\n"
+                                 "    source: the configuration of the job\n"));
+  request.model_name = "gpt2";
+  named = fab_import_job (&request, NULL);
+  assert_non_null (strstr (named, "# - job.model: gpt2, as --model says\n"));
+  assert_true (g_str_has_suffix (named, "\njob:\n  kind: fsdp\n  model: gpt2\n  micro_batch: 4\n"
+                                        "  clip_gradients: false\n"));
+  request.model_name = "own";
+  request.model = given;
+  own = fab_import_job (&request, NULL);
+  assert_true (g_str_has_suffix (own, "  clip_gradients: false\n\nmodels:\n  - name: own\n"));
+}
+
+/* A name of a size that the catalogue lacks is not taken for another one; what follows a size does not matter. */
+static void
+models_are_known_by_name (G_GNUC_UNUSED void **state)
+{
+  static const char *const cases[][2] = {
+    { "meta-llama/Llama-3.1-70B-Instruct", "llama3-70b" },
+    { "meta-llama/Llama-2-13b-hf", "llama2-13b" },
+    { "llama3.1_8B.yaml", "llama3-8b" },
+    { "gpt2-medium", "gpt2-medium" },
+    { "gpt2", "gpt2" },
+    { "path/to/gpt2/", "gpt2" },
+    { "gpt2-7b", NULL },
+    { "gpt2-x-13b", NULL },
+    { "gpt2-13", NULL },
+    { "deepseek-v3", "deepseek-v3" },
+    { "deepseek_v3-671B", "deepseek-v3" },
+    { "deepseek-v3-16b", NULL },
+    { "DeepSeek-V3-Base", "deepseek-v3" },
+    { "Qwen/Qwen2.5-72B", NULL },
+    { "my/own", NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *text = g_strdup_printf ("per_device_train_batch_size: 1\nmodel_name_or_path: %s\n",
+                                             cases[i][0]),
+                    *made = import_job (catalog, "a.yaml", text, 0, 0), *job = flat_job (made),
+                    *wanted = g_strconcat ("kind=ddp ", cases[i][1] ? "model=" : "",
+                                           cases[i][1] ? cases[i][1] : "", cases[i][1] ? " " : "",
+                                           "micro_batch=1 precision=fp32", NULL);
+
+    if (strcmp (job, wanted) != 0)
+      fail_msg ("%s: '%s', and not '%s'", cases[i][0], job, wanted);
+  }
+}
+
+/* GPUs that are started: of each node, or all together. */
+static void
+gpus_are_counted (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *keys;
+    guint n_ranks; /* of the machine */
+    const char *told;
+    gboolean is_other;
+  } cases[] = {
+    { "num_machines: 3\nnum_processes: 24", 0,
+      "the files start 3 nodes of 8 GPUs: cluster: {nodes: 3, gpus_per_node: 8}", FALSE },
+    { "num_machines: 1\nnum_processes: 1", 0,
+      "the files start 1 node of 1 GPUs: cluster: {nodes: 1, gpus_per_node: 1}", FALSE },
+    { "num_machines: 4\nnum_processes: 3", 0, "the files start 3 GPUs", FALSE },
+    { "num_machines: 4", 0, NULL, FALSE },
+    { "num_machines: 4", 8, NULL, FALSE },
+    { "num_processes: 24", 24, "the files start 24 GPUs", FALSE },
+    { "num_processes: 24", 16, "the files start 24 GPUs", TRUE },
+    { "num_processes: 1000000", 0, "the files start 1000000 GPUs", FALSE },
+    { "num_processes: 1000001", 0, NULL, FALSE },
+    { "num_processes: 0", 0, NULL, FALSE },
+    { "num_processes: null", 0, NULL, FALSE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *text = g_strdup_printf ("distributed_type: FSDP\n%s\n", cases[i].keys),
+                    *made = import_job (catalog, "a.yaml", text, 0, cases[i].n_ranks),
+                    *notes = flat_notes (made);
+
+    if (cases[i].told != NULL ? strstr (notes, cases[i].told) == NULL
+                              : strstr (notes, "the files start") != NULL)
+      fail_msg ("%s:\n%s", text, notes);
+    assert_int_equal (strstr (notes, "the machine has") != NULL, cases[i].is_other);
+  }
+}
+
+/* The batch of the whole job goes before an accumulation, and the format that is named before what a text looks like. */
+static void
+requests_are_kept (G_GNUC_UNUSED void **state)
+{
+  static const char both[] = "global_train_batch_size: 64\ndevice_train_microbatch_size: 4\n"
+                             "gradient_accumulation_steps: 2\n";
+  const FabFileText file = { "a.yaml", both, sizeof both - 1 };
+  FabImportJobRequest request = { .files = &file, .n_files = 1, .format = "accelerate" };
+  g_autofree char *named = fab_import_job (&request, NULL), *found = flat_job (named);
+  static const ImportedJob settled[] = {
+    { "global_batch_size = 16\ngradient_accumulation_steps = 2", "kind=fsdp global_batch=16 gradient=fp32",
+      NULL, "job.accumulation: left out, as job.global_batch says it" },
+    { "gradient_accumulation_steps = 2", "kind=fsdp accumulation=2 gradient=fp32", NULL, NULL },
+  };
+  g_autoptr (GError) error = NULL;
+
+  assert_string_equal (found, "kind=fsdp accumulation=2");
+  assert_imported_jobs (catalog, "a.toml", "[training]\nKEY\n# seq_len\n", settled, G_N_ELEMENTS (settled));
+  request.format = "acelerate";
+  assert_null (fab_import_job (&request, &error));
+  assert_true (g_str_has_prefix (
+      error->message, "--from acelerate: unknown format of jobs; nearest is accelerate; the formats are "));
+}
+
 int
 main (void)
 {
@@ -410,6 +647,7 @@ main (void)
     cmocka_unit_test (keys_of_deepspeed),
     cmocka_unit_test (truth_has_several_words),
     cmocka_unit_test (wrong_values_are_refused_at_their_line),
+    cmocka_unit_test (values_stand_for_others),
     cmocka_unit_test (batches_and_buckets_are_concluded),
     cmocka_unit_test (stages_have_their_blocks),
     cmocka_unit_test (stages_are_lists_of_layers),
@@ -417,7 +655,12 @@ main (void)
     cmocka_unit_test (ranks_are_counted),
     cmocka_unit_test (contradictions_are_settled),
     cmocka_unit_test (what_is_no_job_is_refused),
+    cmocka_unit_test (files_are_told_whole),
+    cmocka_unit_test (models_are_written),
+    cmocka_unit_test (models_are_known_by_name),
+    cmocka_unit_test (gpus_are_counted),
+    cmocka_unit_test (requests_are_kept),
   };
 
-  return cmocka_run_group_tests (tests, NULL, NULL);
+  return play_run_tests ("import_job", tests, &catalog);
 }
