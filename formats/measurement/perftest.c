@@ -282,7 +282,7 @@ read_test (const Facts *facts, FabPerftest *test)
 {
   FabWord device = fact (facts, "Device"), cuda = fact (facts, "cuda_device");
   FabWord rocm = fact (facts, "Use_ROCm_memory");
-  g_autofree char *name = device.length > 0 ? fab_word_dup (&device) : NULL;
+  g_autofree char *name = fab_word_dup (&device);
 
   fab_reading_set (&test->series.from, name);
   test->series.n_queue_pairs = fact_count (facts, "Number_of_qps");
@@ -376,6 +376,12 @@ typedef struct {
   gboolean is_gpu;               /* the next table's memory is a GPU's; said before its title or after it */
 } Reader;
 
+static gboolean
+has_column (const Reader *self, Column column)
+{
+  return self->columns[column] >= 0;
+}
+
 /* Notes a column; its name may be two words: "BW average[Gb/sec]", "99% percentile[usec]". */
 static void
 note_column (Reader *self, const FabWord *word, int at)
@@ -391,7 +397,7 @@ note_column (Reader *self, const FabWord *word, int at)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
-    if (g_str_has_prefix (word->at, names[i].name) && self->columns[names[i].column] < 0)
+    if (g_str_has_prefix (word->at, names[i].name) && !has_column (self, names[i].column))
       self->columns[names[i].column] = at;
   if (!g_str_has_prefix (word->at, "average["))
     return;
@@ -412,7 +418,7 @@ read_header (Reader *self, const FabLine *line)
   for (guint i = 0; i < line->n; i++) {
     const FabWord *word = &line->words[i];
     gboolean is_half = fab_word_is (word, "BW") || fab_word_is (word, "99%") || fab_word_is (word, "99.9%")
-                    || fab_word_is (word, "tps") || (fab_word_is (word, "MsgRate") && i + 1 < line->n);
+                    || fab_word_is (word, "tps");
 
     if (!is_half)
       note_column (self, word, (int) self->n_columns++);
@@ -421,9 +427,10 @@ read_header (Reader *self, const FabLine *line)
   if (!self->test.is_known)
     fab_readings_mistake (self->readings, &line->whole,
                           "which test is this? Leave the line above that says it, as `RDMA_Write BW Test`");
-  else if (self->columns[COLUMN_SIZE] < 0
-           || (self->test.is_latency ? self->columns[COLUMN_TYPICAL] < 0 && self->columns[COLUMN_AVERAGE] < 0
-                                     : self->columns[COLUMN_BANDWIDTH] < 0)) {
+  else if (!has_column (self, COLUMN_SIZE)
+           || (self->test.is_latency
+                   ? !has_column (self, COLUMN_TYPICAL) && !has_column (self, COLUMN_AVERAGE)
+                   : !has_column (self, COLUMN_BANDWIDTH))) {
     fab_readings_mistake (self->readings, &line->whole, "no column of the test above: '%s'",
                           self->test.is_latency ? "t_typical[usec]" : "BW average[MB/sec]");
     self->n_columns = 0;
@@ -433,7 +440,7 @@ read_header (Reader *self, const FabLine *line)
 static FabWord
 cell (const Reader *self, const FabLine *line, Column column)
 {
-  return self->columns[column] >= 0 ? line->words[self->columns[column]] : (FabWord){ .length = 0 };
+  return has_column (self, column) ? line->words[self->columns[column]] : (FabWord){ .length = 0 };
 }
 
 static void

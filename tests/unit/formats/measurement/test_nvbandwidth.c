@@ -224,6 +224,7 @@ json_of_any_order (G_GNUC_UNUSED void **state)
     JSON ("{" H2D "\"status\": \"Passed\", " ROW ", \"sum\": 30}"),
     JSON ("{" ROW ",\n\t\"sum\" : 30.0,\r\n" H2D "\"status\"\t:\"Passed\"}"),
     JSON ("{" H2D ROW "}"),
+    "{\"nvbandwidth\": {\"Version\": \"a\\\"\", \"a\": \"\\\\\", \"testcases\": [{" H2D ROW "}]}}",
     "{\"nvbandwidth\": {\"Version\": \"a \\\" b\", \"testcases\": [{" H2D ROW "}], \"note\": \"x\"}}",
   };
 
@@ -244,7 +245,7 @@ json_of_several_testcases (G_GNUC_UNUSED void **state)
 {
   static const char pairs[] =
       "\"name\": \"device_to_device_bidirectional_memcpy_read_ce\", \"bandwidth_description\": "
-      "\"GPU(row) <-> GPU(column) Total\", \"bandwidth_matrix\": [[\"N/A\", \"1\"], [\"2\", "
+      "\"GPU(row) <-> GPU(column) Total\", \"bandwidth_matrix\": [[\"N/A\",\n \"1\"], [\"2\", "
       "\"N/A\"], [\"N/A\", \"4\"], [\"8\", \"N/A\"]], \"sum\": 12";
   g_autofree char *text = g_strdup_printf (
       JSON (
@@ -261,6 +262,12 @@ json_of_several_testcases (G_GNUC_UNUSED void **state)
                "bandwidth gpu0 (gpu) to host (host), copy, 1: 5 GB/s of 1000; device_to_host_memcpy_ce\n"
                "note 1: testcases that nvbandwidth waived\n"
                "note 1: Read1, Read2, Write1, Write2: the two directions that Total adds\n");
+  /* Rows of hosts are no matrices one below the other. */
+  assert_told (
+      JSON ("{\"name\": \"multinode_host_to_device_memcpy_ce\", \"bandwidth_matrix\": [[\"5\"], [\"6\"]]}"),
+      1000,
+      "bandwidth host0 (host) to gpu0 (gpu), copy, 1: 5 GB/s of 1000; multinode_host_to_device_memcpy_ce\n"
+      "bandwidth host1 (host) to gpu0 (gpu), copy, 1: 6 GB/s of 1000; multinode_host_to_device_memcpy_ce\n");
 }
 
 #define HEAD "Running host_to_device_memcpy_ce.\nmemcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)\n"
@@ -303,6 +310,15 @@ what_is_not_whole_is_refused (G_GNUC_UNUSED void **state)
     { HEAD "   0  x\n 0 20.00 10.00\n\n", "t:3:7: the number of a column belongs here" },
     { HEAD "   0  1\n 0 20.00\n\n", "t:4:2: a row with 2 cells belongs here" },
     { HEAD "   0  1\n 0 20.00 10.00 5.00\n\n", "t:4:2: a row with 2 cells belongs here" },
+    { "Running device_to_device_memcpy_read_ce.\nmemcpy CE GPU(row) -> GPU(column) bandwidth (GB/s)\n"
+      "   0  1\n 0 N/A 20.00\n 1 20.00 10.0",
+      "t:5:10: the text ends inside this row: it was cut off" },
+    { "nvbandwidth Version: 1\nRunning host_to_device_memcpy_ce.\nSUM host_to_device_memcpy_ce 30.00\n",
+      "t:3:30: the cells above add up to 0.00" },
+    { JSON (
+          "{\"name\": \"device_to_device_memcpy_read_ce\", \"bandwidth_matrix\": [[\"1\", \"2\"], [\"3\", \"4\"], "
+          "[\"5\", \"6\"]]}"),
+      "device_to_device_memcpy_read_ce: 3 rows for 2 GPUs: the matrix was cut off" },
     { HEAD "\n", "host_to_device_memcpy_ce: its matrix is not whole: it was cut off" },
     { HEAD "   0  1\n 0 20.00 x\n\n", "t:4:10: 'x' stands where a number belongs" },
     { HEAD "   0  1\n 0 20.00 10.00\n\nERROR: out of memory\n", "t:6:1: nvbandwidth failed here" },

@@ -132,6 +132,40 @@ tests_of_latency (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Empty lines are passed over, and columns stand where the header has them, whatever their order. */
+static void
+tables_of_any_order (G_GNUC_UNUSED void **state)
+{
+  assert_told ("RDMA_Write BW Test\n\n" GB "\n 1000 1000 9.00 8.00 1.000000\n\n" DASHES,
+               "bandwidth write - (host), 0, 0, 0: 1000 1; " ONE "\n");
+  assert_told ("Send BW Test\n #bytes BW average[Gb/sec] #iterations\n 1000 8.00 77 3.00\n" DASHES,
+               "bandwidth send - (host), 0, 0, 0: 1000 1; " ONE "\n");
+  assert_told (
+      "Send Latency Test\n #bytes t_avg[usec] t_min[usec] t_max[usec] #iterations\n 2 3.00 1.00 4.00 5\n" DASHES,
+      "latency send - (host), 0, 0, 0: 2 3 (1 to 4 of 5); t_avg; half a round trip\n");
+}
+
+/* Of a table that is not that of its test the rows are not read, too. */
+static void
+rows_of_a_wrong_table (G_GNUC_UNUSED void **state)
+{
+  static const char *const texts[] = {
+    "RDMA_Write BW Test\n" LAT " 2 1.50 9.00\n" DASHES,
+    "RDMA_Write Latency Test\n" GB " 2 1.50 9.00\n" DASHES,
+    "RDMA_Write Latency Test\n#bytes t_min[usec] t_avg[msec]\n2 1.50 9.00 1 1\n" DASHES
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabMeasurements) measurements = measured_text (texts[i], 0, &error);
+
+    assert_null (measurements);
+    if (i < 2)
+      assert_non_null (strstr (error->message, "no column of the test above"));
+    assert_null (strstr (error->message, "t:3:"));
+  }
+}
+
 /* Messages in flight are those of each queue pair; of reads as many as are outstanding, where that is told. */
 static void
 facts_above_a_table (G_GNUC_UNUSED void **state)
@@ -259,6 +293,9 @@ json_has_one_row (G_GNUC_UNUSED void **state)
     assert_told (text->str, cases[i].wanted);
     g_string_free (text, TRUE);
   }
+  assert_told ("{\"test_info\": {\"test\": \"Send BW Test\", \"Device\": \"\"" RESULTS (
+                   "\"MsgSize\": 1000, \"BW_average\": 8.00, \"MsgRate\": 1.0"),
+               "bandwidth send  (host), 0, 0, 0: 1000 1; " ONE "\n");
   assert_told (INFO ("Send BW Test")
                    RESULTS ("\"MsgSize\": 1048576, \"BW_average\": 1000.00, \"MsgRate\": 0.001000\n"),
                "bandwidth send mlx5_0 (host), 128, 2, 2048: 1048576 1.049; " ONE "\n");
@@ -304,6 +341,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (tests_of_bandwidth),        cmocka_unit_test (tests_of_latency),
+    cmocka_unit_test (tables_of_any_order),       cmocka_unit_test (rows_of_a_wrong_table),
     cmocka_unit_test (facts_above_a_table),       cmocka_unit_test (several_tables_in_one_text),
     cmocka_unit_test (tables_that_are_not_whole), cmocka_unit_test (json_has_one_row),
     cmocka_unit_test (json_that_is_not_whole),
