@@ -16,7 +16,7 @@
 #include "formats/schedule/schedule.h"
 #include "sim/base/error.h"
 
-#define MOST_FILE_BYTES 67108864
+#define MOST_FILE_MIB 64
 #define MOST_RANKS 65536
 #define MOST_CHUNKS 16777216
 #define MOST_STEPS 4194304
@@ -301,7 +301,7 @@ read_step (Element *e)
 {
   Reader *self = e->reader;
   FabBlock *block = &g_array_index (self->blocks.blocks, FabBlock, self->blocks.blocks->len - 1);
-  gint64 number, n, wait_block = -1, wait_step = -1;
+  gint64 number, n, wait_block, wait_step;
   FabBlockStep step = { .line = e->line, .column = e->column };
   guint type;
 
@@ -390,9 +390,9 @@ read_text (FabFileBytes *bytes, GError **error)
   gsize size;
 
   while (fab_file_bytes_peek (bytes, &data, &size, error) && size > 0) {
-    if (text->len + size > MOST_FILE_BYTES) {
+    if (text->len + size > (gsize) MOST_FILE_MIB << 20) {
       fab_throw (error, FAB_ERROR_INPUT, "%s: larger than %d MiB, the limit of a schedule",
-                 fab_file_bytes_name (bytes), MOST_FILE_BYTES / 1048576);
+                 fab_file_bytes_name (bytes), MOST_FILE_MIB);
       return NULL;
     }
     g_byte_array_append (text, (const guint8 *) data, (guint) size);
