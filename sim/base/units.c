@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* units.c - converts text with a unit to an exact number, and computes transfer times.
  *
- * A whole quantity is mantissa x 10^e x num / den, computed with 128 bits: the mantissa has at most 22 digits (<
- * 2^74) and num is below 2^52, so the product cannot overflow before it is scaled. A real quantity is the written
+ * A whole quantity is mantissa x 10^e x num / den, computed with 128 bits: the mantissa has at most 21 digits (<
+ * 2^70) and num is below 2^57, so the product cannot overflow before it is scaled. A real quantity is the written
  * digits with the unit's power of ten added to the exponent, rounded once by strtod. The suffixes are in a table;
  * the last section converts numbers to text.
  */
@@ -34,7 +34,7 @@ typedef struct {
 
 static const FabUnitRow fab_unit_rows[];
 
-#define MAX_DIGITS 22
+#define MAX_DIGITS 21
 #define MAX_TEXT 64
 
 /* The parts of a text: sign, digits, power of ten, and suffix. */
