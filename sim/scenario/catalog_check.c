@@ -98,6 +98,9 @@ check_link (FabSchemaReader *reader, const FabLinkSpec *link, gboolean is_shippe
 {
   const double most = 1e15; /* so that 4096 times twice this rate still fits 64 bits */
   double rate = (double) link->lanes * (double) link->signalling_bytes_per_s * link->coding_fraction;
+
+  if (link->name == NULL) /* the missing name is already reported */
+    return;
   check_drive (reader, &link->copy, is_shipped);
   check_drive (reader, &link->kernel, is_shipped);
   check_drive (reader, &link->multimem, is_shipped);
@@ -191,7 +194,7 @@ check_sharing (FabSchemaReader *reader, const FabNodeSpec *node)
   gint64 most = fab_node_spec_sharers (node);
 
   for (guint i = 0; i < node->parts.n; i++) {
-    if (parts[i].shared <= 1)
+    if (parts[i].shared <= 1 || parts[i].name == NULL) /* the missing name is already reported */
       continue;
     if (parts[i].shared != most)
       fab_schema_report (reader, &parts[i].shared,
@@ -253,8 +256,8 @@ check_node (FabSchemaReader *reader, const FabNodeSpec *node)
     if (wires[i].map == FAB_WIRE_BLOCK && wires[i].from && g_strcmp0 (wires[i].from, wires[i].to) == 0)
       fab_schema_report (reader, &wires[i].to,
                          "'%s' to itself joins nothing; write map: all to connect every pair", wires[i].to);
-    if ((wires[i].map == FAB_WIRE_RING || wires[i].map == FAB_WIRE_PAIRS)
-        && g_strcmp0 (wires[i].from, wires[i].to) != 0)
+    if ((wires[i].map == FAB_WIRE_RING || wires[i].map == FAB_WIRE_PAIRS) && wires[i].from && wires[i].to
+        && strcmp (wires[i].from, wires[i].to) != 0)
       fab_schema_report (reader, &wires[i].to,
                          "ring and pairs connect the members of one part; '%s' and '%s' are two parts",
                          wires[i].from, wires[i].to);

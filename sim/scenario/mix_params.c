@@ -77,7 +77,7 @@ check_job (FabSchemaReader *reader, const FabMixSpec *self, guint index, gint64 
   if (one->count > 0 && one->every_ps == 0)
     fab_schema_report (reader, &one->every_ps, "jobs arrive one after another: give a time above 0");
   for (guint i = 0; i < index; i++)
-    if (g_strcmp0 (jobs[i].name, one->name) == 0)
+    if (one->name != NULL && g_strcmp0 (jobs[i].name, one->name) == 0)
       fab_schema_report (reader, &one->name, "two kinds of jobs are called '%s'", one->name);
 }
 

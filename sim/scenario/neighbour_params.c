@@ -45,7 +45,7 @@ check_overlap (FabSchemaReader *reader, const FabParamList *neighbours, guint in
   for (gint64 i = 0; i < spec->nodes; i++) {
     guint owner = owner_of (neighbours, spec->first + i * spec->stride, index);
 
-    if (owner == 0)
+    if (owner == 0 || spec_at (neighbours, owner - 1)->name == NULL) /* a missing name is already reported */
       continue;
     fab_schema_report (reader, &spec->first, "node %" G_GINT64_FORMAT " already belongs to '%s'",
                        spec->first + i * spec->stride, spec_at (neighbours, owner - 1)->name);

@@ -98,8 +98,9 @@ check_rent (Reading *self, const FabNodeSpec *node)
     return;
   if (rent == NULL || rent->kind != FAB_PRODUCT_RENT)
     fab_schema_report (self->reader, &cost->rent, "'%s' is no product of kind rent", cost->rent);
-  else if (rent->node != NULL ? strcmp (rent->node, node->name) != 0
-                              : g_strcmp0 (rent->accelerator, node->accelerator) != 0)
+  else if (rent->node != NULL
+               ? strcmp (rent->node, node->name) != 0
+               : rent->accelerator != NULL && g_strcmp0 (rent->accelerator, node->accelerator) != 0)
     fab_schema_report (self->reader, &cost->rent, "'%s' is the rent of %s, and the cluster has %s of %s",
                        rent->name, rent->node != NULL ? rent->node : rent->accelerator, node->name,
                        node->accelerator);
@@ -202,8 +203,8 @@ check_cluster (Reading *self)
     place_as_usual (&self->spec.cluster, node);
   if (cluster->places > 0 && cluster->places < cluster->nodes)
     fab_schema_report (self->reader, &cluster->places,
-                       "%" G_GINT64_FORMAT " places are too few for %" G_GINT64_FORMAT " nodes",
-                       cluster->places, cluster->nodes);
+                       "%" G_GINT64_FORMAT " %s too few for %" G_GINT64_FORMAT " nodes", cluster->places,
+                       fab_plural ((guint64) cluster->places, "place is", "places are"), cluster->nodes);
   fab_catalog_check_wires (self->reader, &self->spec.own.links, node);
   check_domains (self, node);
   check_rent (self, node);

@@ -638,14 +638,15 @@ products_that_contradict_themselves_are_refused (G_GNUC_UNUSED void **state)
     { "{name: x, kind: accelerator, link: ib-ndr}", "it must name an `accelerator`" },
     { "{name: x, kind: nic, link: ib-ndr, price_usd: 5, low_usd: 6}", "is not from low_usd to high_usd" },
     { "{name: x, kind: nic, link: ib-ndrr}", "ib-ndr" },
+    { "{name: x, kind: rent}", "so it must name a `node` or accelerator and nothing else" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autofree char *yaml = g_strdup_printf (
         "name: t\ncluster: {node: dgx-h100}\n"
-        "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n"
+        "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n%s"
         "products: [%s]\n",
-        cases[i].product);
+        strstr (cases[i].product, "kind: rent") != NULL ? "cost: {rent: x}\n" : "", cases[i].product);
     g_autoptr (GError) error = NULL;
     g_autoptr (FabScenario) scenario = fab_scenario_parse ("t.yaml", yaml, strlen (yaml), NULL, &fab_models,
                                                            catalog, &error);
@@ -653,6 +654,7 @@ products_that_contradict_themselves_are_refused (G_GNUC_UNUSED void **state)
     assert_null (scenario);
     if (strstr (error->message, cases[i].message) == NULL)
       fail_msg ("%s: %s", cases[i].product, error->message);
+    assert_null (strstr (error->message, "\nt.yaml:")); /* a second mistake */
   }
 }
 

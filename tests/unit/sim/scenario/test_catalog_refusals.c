@@ -120,6 +120,7 @@ links_are_refused_for_one_thing_at_a_time (G_GNUC_UNUSED void **state)
     { "{name: a, lanes: 1, signalling: 1B/s, coding: 99%" ORIGIN, "it must be from 1 to 1e+15",
       "{name: a, lanes: 1, signalling: 1B/s" ORIGIN },
     { "{name: a" ORIGIN, "'links' lacks the key 'signalling'", NULL },
+    { "{lanes: 1000, signalling: 8.1Tb/s" ORIGIN, "'links' lacks the key 'name'", NULL },
     { "{name: a, signalling: 8Gb/s, date: d}", "'a' has no source", NULL },
     { "{name: a, signalling: 8Gb/s, source: s}", "'a' has no date", NULL },
     { "{name: wire, signalling: 8Gb/s" ORIGIN, "link 'wire' is defined twice",
@@ -188,6 +189,8 @@ parts_are_refused_for_one_thing_at_a_time (G_GNUC_UNUSED void **state)
       "part 'a' is shared by 2 nodes and another by 3",
       PARTS (
           "{name: a, kind: switch, shared: 3}, {name: b, kind: switch, shared: 3}, {name: c, kind: switch}") },
+    { PARTS ("{kind: host, shared: 2}, {name: b, kind: switch, shared: 3}"), "'parts' lacks the key 'name'",
+      NULL },
     { PARTS ("{name: a, kind: host, shared: 2}"), "part 'a' is not a switch",
       PARTS ("{name: a, kind: host, shared: 1}") },
     { NODE ("rails: 2, parts: [" GPUS "]"), "the 0 NICs of node 'n' cannot be divided into boards of 2",
@@ -221,6 +224,8 @@ wires_are_refused_for_one_thing_at_a_time (G_GNUC_UNUSED void **state)
       WIRE ("{from: gpu, to: gpu, link: wire, map: all}") },
     { WIRE ("{from: gpu, to: hub, link: wire, map: ring}"), "'gpu' and 'hub' are two parts",
       WIRE ("{from: gpu, to: gpu, link: wire, map: ring}") },
+    { WIRE ("{from: gpu, link: wire, map: ring}"), "'wires' lacks the key 'to'", NULL },
+    { WIRE ("{to: hub, link: wire, map: pairs}"), "'wires' lacks the key 'from'", NULL },
     { WIRE ("{from: gpu, to: hub, link: wire, map: pairs}"), "'gpu' and 'hub' are two parts",
       WIRE ("{from: gpu, to: gpu, link: wire, map: pairs}") },
   };

@@ -82,7 +82,7 @@ static const char *const clusters[][2] = {
   { "cluster: {node: plain, nic: ib-ndr}\n", "node 'plain' has no NICs" },
   { "cluster: {node: domain, nodes: 4, places: 4}\n", NULL },
   { "cluster: {node: domain, nodes: 4, places: 3}\n", "3 places are too few for 4 nodes" },
-  { "cluster: {node: plain, nodes: 2, places: 1}\n", "1 places are too few for 2 nodes" },
+  { "cluster: {node: plain, nodes: 2, places: 1}\n", "1 place is too few for 2 nodes" },
   { "cluster: {node: plain, p2p: sys}\n", NULL },
   { "cluster: {node: plain, p2p: far}\n", "'far' is not a distance; the distances are " },
   { "cluster: {node: plain, gdr: far}\n", "'far' is not a distance; the distances are " },
@@ -204,6 +204,9 @@ static const char *const faults[][2] = {
   { PLAIN "neighbours: [{name: n, nodes: 2, first: 0, stride: 2, job: {" JOB "}},\n"
           " {name: m, nodes: 2, first: 1, job: {" JOB "}}]\n",
     "node 2 already belongs to 'n'" },
+  { PLAIN "neighbours: [{nodes: 2, first: 0, job: {" JOB "}},\n"
+          " {name: m, nodes: 2, first: 1, job: {" JOB "}}]\n",
+    "'neighbours' lacks the key 'name'" },
   { PLAIN "neighbours: [{name: n, nodes: 5, first: 0, job: {" JOB "}}]\n",
     "no node is left for the job itself" },
   { PLAIN "neighbours: [{name: n, nodes: 4, first: 0, job: {" JOB "}}]\n", NULL },

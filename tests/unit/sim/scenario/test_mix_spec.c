@@ -40,6 +40,8 @@ limits_are_those_that_the_messages_say (G_GNUC_UNUSED void **state)
     { "{jobs: [{name: a, nodes: 1, count: 1, " JOB "}, {name: b, nodes: 1, count: 1, " JOB "}]}", NULL },
     { "{jobs: [{name: a, nodes: 1, count: 1, " JOB "}, {name: a, nodes: 1, count: 1, " JOB "}]}",
       "two kinds of jobs are called 'a'" },
+    { "{jobs: [{nodes: 1, count: 1, " JOB "}, {nodes: 1, count: 1, " JOB "}]}",
+      "'jobs' lacks the key 'name'" },
     { "{preempt: true, jobs: [{name: a, nodes: 1, count: 1, " JOB "}]}", "set `order: priority` too" },
     { "{preempt: true, order: priority, jobs: [{name: a, nodes: 1, count: 1, " JOB "}]}", NULL },
     { "{log: jobs.csv}", "a log says when jobs arrive" },
@@ -54,6 +56,8 @@ limits_are_those_that_the_messages_say (G_GNUC_UNUSED void **state)
     if ((message == NULL) != (cases[i].says == NULL)
         || (message != NULL && strstr (message, cases[i].says) == NULL))
       fail_msg ("%s: %s", cases[i].mix, message != NULL ? message : "accepted");
+    if (message != NULL)
+      assert_null (strstr (message, "(null)"));
   }
 }
 
