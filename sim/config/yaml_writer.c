@@ -221,10 +221,12 @@ static void
 write_node (FabYamlWriter *writer, const FabYamlNode *node)
 {
   if (node->kind == FAB_YAML_SCALAR) {
-    if (node->is_quoted)
+    if (node->text == NULL)
+      append_value (writer, "~", FALSE);
+    else if (node->is_quoted)
       fab_yaml_writer_text (writer, node->text);
     else
-      fab_yaml_writer_scalar (writer, node->text != NULL ? node->text : "~");
+      fab_yaml_writer_scalar (writer, node->text);
     return;
   }
   fab_yaml_writer_begin (writer, node->kind);
