@@ -257,10 +257,7 @@ keep_batch (const FabScenario *scenario, const FabScenario *changed, Merged *mer
 
   if (was.micro_batch == 0 || is.micro_batch == 0 || is.global_batch > 0)
     return;
-  guint64 sequences = was.global_batch > 0
-                        ? was.global_batch
-                        : was.micro_batch * was.accumulation * (was.n_gpus / was.n_model_ranks);
-  guint64 round = is.micro_batch * (is.n_gpus / is.n_model_ranks);
+  guint64 sequences = fab_batch_sequences (&was), round = is.micro_batch * fab_batch_copies (&is);
   if (round == 0 || sequences % round != 0 || sequences / round == is.accumulation)
     return;
   g_autoptr (FabValue) accumulation = fab_value_count ((gint64) (sequences / round));
