@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep.c - the side of the other ranks: simulate what rank 0 assigns, report it, ask for more. */
+/* sweep.c - plays the points of a grid and keeps them in a file, by itself or with other ranks. */
 #include "sim/study/sweep.h"
 
 #include <string.h>
@@ -503,6 +503,8 @@ play_and_keep (Sweep *self, GError **error)
   gboolean is_good = play_all (self, error) && (!self->outcome->is_cancelled || say_farewell (self, error))
                   && keep_pending (self, error);
 
+  if (is_good)
+    show_progress (self);
   sweep_pool_free (self->pool);
   return is_good;
 }
@@ -744,9 +746,8 @@ fingerprint_of (const FabSweepPlan *self, const FabStudy *study, const FabGrid *
 {
   GChecksum *sum = g_checksum_new (G_CHECKSUM_SHA256);
   g_autofree char *catalog = fab_catalog_write (study->catalog);
-  char *fingerprint;
-
   g_autofree char *program = g_strdup_printf ("%s %u %d", version, study->n_seeds, (gint) study->hold);
+  char *fingerprint;
 
   add_text (sum, program);
   add_text (sum, catalog);

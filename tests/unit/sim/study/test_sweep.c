@@ -356,7 +356,12 @@ run (Whole *self, FabStore *store, GError **error)
   self->n_told = 0;
   self->last = (FabSweepProgress){ 0 };
   g_string_truncate (self->said, 0);
-  return fab_sweep_run (&spec, store, &self->outcome, error);
+  if (!fab_sweep_run (&spec, store, &self->outcome, error))
+    return FALSE;
+  assert_int_equal (self->last.n_there, self->outcome.n_there);
+  assert_int_equal (self->last.n_done,
+                    self->outcome.n_there + self->outcome.n_played + self->outcome.n_foreign);
+  return TRUE;
 }
 
 static guint

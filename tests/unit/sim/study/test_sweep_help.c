@@ -18,6 +18,7 @@ enum { MOST_POINTS = 40, SECOND_US = G_USEC_PER_SEC };
 
 static FabCatalog *catalog;
 static gint64 now_us = SECOND_US;
+static gint64 play_us; /* by which it goes on with each network */
 
 /* In place of the clock of GLib. */
 gint64
@@ -29,17 +30,20 @@ g_get_monotonic_time (void)
 /* What the script does, and what it has seen. */
 typedef struct {
   FabRanks ranks;
+  guint n_threads;     /* of the rank; 0: two */
   gint64 tick_us;      /* by which the clock goes on */
   guint n_points;      /* to be given, from the first on */
   guint n_silent;      /* looks after which it says something; 0: it gives points at once */
   guint n_ticks_alive; /* looks between signs of life; 0: there are none */
   guint ends_at;       /* the look at which the sweep ends; 0: when all points were reported */
   gboolean is_whole;   /* and all ranks are there */
+  guint32 enough;      /* it ends when the rank wants so many; 0: it need not */
 
   GPtrArray *come; /* GByteArray: messages to the rank */
   guint n_looks, n_given, n_asked, n_reports, n_hellos, n_byes, n_left, n_left_whole;
-  guint answer_at;  /* the look at which an open request is answered; 0: there is none */
-  guint32 wanted;   /* of that request */
+  guint answer_at; /* the look at which an open request is answered; 0: there is none */
+  guint32 wanted;  /* of that request */
+  guint32 first_wanted, most_wanted;
   gboolean is_open; /* the rank has asked, and no points have reached it since */
   gint64 reported_us, began_us;
   guint n_times[MOST_POINTS]; /* each point was reported */
@@ -83,13 +87,15 @@ take_report (Script *self, const guint8 *bytes, gsize size)
   memcpy (&n_wanted, bytes, sizeof n_wanted);
   gboolean is_request = n_wanted > 0 && !self->is_open, has_results = size > sizeof n_wanted;
   assert_true (is_request || (has_results && since_us > 20000) || since_us >= SECOND_US);
-  assert_true (self->n_reports == 0 || since_us <= SECOND_US + self->tick_us);
+  assert_true (self->n_reports == 0 || since_us <= SECOND_US + self->tick_us + play_us);
   take_records (self, bytes + sizeof n_wanted, size - sizeof n_wanted);
   if (is_request) {
+    self->first_wanted = self->n_asked == 0 ? n_wanted : self->first_wanted;
     self->answer_at = self->n_looks + self->n_silent + 1;
     self->n_asked++;
   }
   self->wanted = n_wanted;
+  self->most_wanted = MAX (self->most_wanted, n_wanted);
   self->is_open = n_wanted > 0; /* a report that wants nothing takes a request back */
   self->reported_us = now_us;
   self->n_reports++;
@@ -143,7 +149,11 @@ act (Script *self)
   } else if (self->n_ticks_alive > 0 && self->n_looks % self->n_ticks_alive == 0) {
     add_message (self, FAB_RANKS_POINTS, "", 0);
   }
-  if (self->ends_at > 0 ? self->n_looks == self->ends_at : self->n_points > 0 && is_all_reported (self))
+  if (self->enough > 0)
+    assert_true (self->n_looks < 10000000);
+  if (self->ends_at > 0  ? self->n_looks == self->ends_at
+      : self->enough > 0 ? self->wanted >= self->enough
+                         : self->n_points > 0 && is_all_reported (self))
     add_message (self, FAB_RANKS_END, &is_whole, 1);
 }
 
@@ -192,7 +202,7 @@ is_late (gpointer data)
 }
 
 static FabStudy *
-study_new (void)
+study_new (const FabRegistry *registry)
 {
   static const char yaml[] = "name: t\niterations: 1\ncluster: {node: dgx-h100, nodes: 2, gpus_per_node: 1}\n"
                              "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n";
@@ -200,7 +210,7 @@ study_new (void)
   int file = g_file_open_tmp ("help-XXXXXX.yaml", &path, NULL);
 
   assert_true (file >= 0 && g_close (file, NULL) && g_file_set_contents (path, yaml, -1, NULL));
-  FabStudy *study = fab_study_new (path, NULL, catalog, &fab_models, NULL);
+  FabStudy *study = fab_study_new (path, NULL, catalog, registry, NULL);
   g_remove (path);
   assert_non_null (study);
   return study;
@@ -215,7 +225,7 @@ help (Script *self, const FabStudy *study, const FabGrid *grid, const char *prob
   const FabSweepSpec spec = { .study = study,
                               .grid = grid,
                               .plan = problem == NULL ? &plan : NULL,
-                              .n_threads = 2,
+                              .n_threads = self->n_threads > 0 ? self->n_threads : 2,
                               .ranks = &self->ranks,
                               .data = self,
                               .is_cancelled = is_cancelled ? is_late : NULL };
@@ -242,7 +252,7 @@ static void
 points_are_played_and_reported_once (G_GNUC_UNUSED void **state)
 {
   static const char *const vary[] = { "cluster.nic_rate=10..400Gb/s:10", NULL };
-  g_autoptr (FabStudy) study = study_new ();
+  g_autoptr (FabStudy) study = study_new (&fab_models);
   g_autoptr (FabGrid) grid = fab_grid_new (vary, NULL, NULL);
 
   for (guint n_silent = 0; n_silent <= 30; n_silent += 10)
@@ -268,6 +278,49 @@ points_are_played_and_reported_once (G_GNUC_UNUSED void **state)
         fab_try_clear (&one);
       }
     }
+}
+
+static FabNet *
+slow_create (const FabNetEnv *env, gconstpointer params)
+{
+  now_us += play_us;
+  return fab_net_fluid.create (env, params);
+}
+
+/* A rank with one thread asks for one point first, and when it knows how long a point takes, for as many more as last
+ * 50 ms: of points of 5005 us nine. Of these none or one may wait still. What takes no time counts as a microsecond, and
+ * more than 4096 points for a thread are never asked for. */
+static void
+a_rank_asks_for_a_while_of_work (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    gint64 play_us;
+    guint n_threads;
+    guint32 most;
+  } rows[] = { { 5005, 1, 1 + 9 }, { 60000, 1, 1 }, { 0, 1, 4097 }, { 0, 2, 2 * 4097 } };
+  static const char *const vary[] = { "cluster.nic_rate=10..400Gb/s:10", NULL };
+  static FabNetOps ops;
+  static const FabModelInfo *nets[] = { &ops.info, NULL };
+  FabRegistry models = fab_models;
+
+  ops = fab_net_fluid;
+  ops.create = slow_create;
+  models.lists[FAB_MODEL_NET] = nets;
+  g_autoptr (FabStudy) study = study_new (&models);
+  g_autoptr (FabGrid) grid = fab_grid_new (vary, NULL, NULL);
+  study->n_seeds = 1;
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    Script script = { .n_points = MOST_POINTS, .n_threads = rows[i].n_threads };
+
+    play_us = rows[i].play_us;
+    script.enough = rows[i].most > rows[i].n_threads ? rows[i].n_threads + 1 : 0;
+    script.tick_us = script.enough > 0 ? 0 : 100; /* else nothing would be reported */
+    assert_true (help (&script, study, grid, NULL, FALSE));
+    assert_int_equal (script.first_wanted, rows[i].n_threads);
+    assert_in_range (script.most_wanted, script.enough > 0 ? rows[i].most - rows[i].n_threads : rows[i].most,
+                     rows[i].most);
+  }
+  play_us = 0;
 }
 
 /* A rank with a problem plays nothing, says so, and gives a sign of life each second until the sweep ends. */
@@ -314,6 +367,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (points_are_played_and_reported_once),
+    cmocka_unit_test (a_rank_asks_for_a_while_of_work),
     cmocka_unit_test (a_rank_that_cannot_help_says_so),
     cmocka_unit_test (rank_0_may_be_silent_for_six_minutes),
     cmocka_unit_test (a_cancelled_rank_leaves_at_once),
