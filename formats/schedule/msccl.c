@@ -37,6 +37,14 @@ typedef struct {
 
 /* --- places --- */
 
+/* Where the parser stands, which takes an empty first line for no line. */
+static void
+get_position (const Reader *self, GMarkupParseContext *context, gint *line, gint *character)
+{
+  g_markup_parse_context_get_position (context, line, character);
+  *line += self->text->len > 0 && self->text->data[0] == '\n';
+}
+
 /* The line and column of the tag whose end the parser has reached. */
 static void
 find_place (Reader *self, GMarkupParseContext *context, guint *line, guint *column)
@@ -45,7 +53,7 @@ find_place (Reader *self, GMarkupParseContext *context, guint *line, guint *colu
   gint at_line, at_char;
   gsize at;
 
-  g_markup_parse_context_get_position (context, &at_line, &at_char);
+  get_position (self, context, &at_line, &at_char);
   while (self->line < (guint) at_line) {
     const char *end = memchr (text + self->line_start, '\n', self->text->len - self->line_start);
 
@@ -407,7 +415,7 @@ fail_markup (const Reader *self, GMarkupParseContext *context, const GError *pro
 {
   gint line, column;
 
-  g_markup_parse_context_get_position (context, &line, &column);
+  get_position (self, context, &line, &column);
   return fab_throw (error, FAB_ERROR_INPUT,
                     "%s:%d:%d: this is no XML of MSCCL (<algo>, <gpu>, <tb>, <step>): %s", self->source, line,
                     column,

@@ -718,6 +718,8 @@ what_is_no_xml_is_refused (G_GNUC_UNUSED void **state)
           0, 1, 2, 0) "<copy i_off=\"0\" o_off=\"1\">\n  <x/></copy>",
       "x.xml:4:3: nothing stands inside <copy>");
   assert_refused ("\n<x>\n\n</x>\n", "x.xml:2:1: <x> where <algo> is expected");
+  assert_refused ("\n\n  <x>\n</x>\n", "x.xml:3:3: <x> where <algo> is expected");
+  assert_refused ("  <x>\n\n</x>\n", "x.xml:1:3: <x> where <algo> is expected");
   assert_refused ("<!-- alone -->", "x.xml: this is no XML of MSCCL: there is no <algo>");
   assert_null (read_text ("<algo name=\"\xff\"/>", &message));
   assert_true (g_str_has_suffix (message, NO_XML "a byte is no UTF-8"));
