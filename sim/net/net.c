@@ -343,27 +343,13 @@ fab_net_set_capacity (FabNet *self, FabLinkId link, double fraction)
   self->ops->set_capacity (self, link, fraction);
 }
 
-static gboolean
-has_link (const FabFootprint *footprint, FabLinkId link)
-{
-  guint low = 0, high = footprint->n;
-
-  while (low < high) {
-    guint middle = (low + high) / 2;
-
-    if (footprint->links[middle] < link)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < footprint->n && footprint->links[low] == link;
-}
-
 const FabDeadLink *
 fab_net_find_dead (const FabNet *self, const FabFootprint *footprint)
 {
-  for (guint i = 0; i < self->dead->len; i++)
-    if (has_link (footprint, g_array_index (self->dead, FabDeadLink, i).link))
+  guint at;
+
+  for (guint i = 0; i < self->dead->len && footprint->n > 0; i++)
+    if (fab_footprint_has (footprint, g_array_index (self->dead, FabDeadLink, i).link, &at))
       return &g_array_index (self->dead, FabDeadLink, i);
   return NULL;
 }

@@ -10,9 +10,7 @@ bin_of (guint32 bytes)
 {
   if (bytes == 0)
     return 0;
-  if (bytes <= LEAST_BYTES)
-    return 1;
-  return 1 + (guint) ceil (BINS_PER_DOUBLING * log2 ((double) bytes / LEAST_BYTES) - 1e-9);
+  return 1 + (guint) ceil (BINS_PER_DOUBLING * log2 ((double) MAX (bytes, LEAST_BYTES) / LEAST_BYTES));
 }
 
 void
@@ -31,15 +29,13 @@ fab_queue_lengths_merge (FabQueueLengths *self, const FabQueueLengths *other)
 FabBytes
 fab_queue_lengths_percentile (const FabQueueLengths *self, double fraction)
 {
-  double all_ps = 0, below_ps = 0;
+  double all_ps = 0, below_ps = (double) self->time_ps[0];
   guint bin = 0;
 
+  g_assert (fraction <= 1); /* so that the last bin is enough */
   for (guint i = 0; i < FAB_QUEUE_LENGTH_BINS; i++)
     all_ps += (double) self->time_ps[i];
-  if (all_ps <= 0)
-    return 0;
-  below_ps = (double) self->time_ps[0];
-  while (bin + 1 < FAB_QUEUE_LENGTH_BINS && below_ps < fraction * all_ps)
+  while (below_ps < fraction * all_ps)
     below_ps += (double) self->time_ps[++bin];
   return bin == 0 ? 0 : (FabBytes) (LEAST_BYTES * exp2 ((bin - 1) / (double) BINS_PER_DOUBLING) + 0.5);
 }

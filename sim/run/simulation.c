@@ -303,10 +303,7 @@ fab_simulation_build_beside (const FabSimulation *first, const FabScenario *scen
   FabPlant *plant;
 
   g_assert (first == NULL || first->scenario == scenario);
-  if (first != NULL && source.is_shared)
-    plant = first->plant;
-  else
-    plant = fab_plant_new (scenario, what_if, &problem);
+  plant = source.is_shared ? first->plant : fab_plant_new (scenario, what_if, &problem);
   FabSimulation *self = build_all (source, plant, problem, scenario, registry, cancel, error);
   if (self != NULL && what_if != NULL)
     change_job (self, what_if);
@@ -769,32 +766,34 @@ fab_simulation_link_record (const FabSimulation *self, FabLinkId id)
   };
 }
 
+/* By what is exposed; where nothing is, by all of the time. Of equal links the first. */
+static FabBinding
+find_binding (const FabProbe *probe, const FabGraph *graph, gboolean is_exposed)
+{
+  g_autofree double *bound = g_new0 (double, fab_graph_n_links (graph) + 1);
+  double total = 0, ends = 0;
+  FabLinkId most = 0;
+
+  for (guint i = 0; i < probe->collectives->len; i++) {
+    const FabCollectiveRecord *record = &g_array_index (probe->collectives, FabCollectiveRecord, i);
+    double ps = (double) (is_exposed ? record->exposed_ps : record->end_ps - record->start_ps);
+
+    if (record->binding_link == FAB_NO_LINK)
+      continue;
+    bound[record->binding_link] += ps;
+    total += ps;
+    ends += record->waits_for_ends ? ps : 0;
+  }
+  if (total <= 0)
+    return is_exposed ? find_binding (probe, graph, FALSE) : (FabBinding){ .link = FAB_NO_LINK };
+  for (FabLinkId link = 1; link < fab_graph_n_links (graph); link++)
+    if (bound[link] > bound[most])
+      most = link;
+  return (FabBinding){ .link = most, .fraction = bound[most] / total, .ends_fraction = ends / total };
+}
+
 FabBinding
 fab_binding_find (const FabProbe *probe, const FabGraph *graph)
 {
-  const GArray *collectives = probe->collectives;
-  guint n_links = fab_graph_n_links (graph);
-  g_autofree double *bound = g_new0 (double, n_links + 1);
-  FabBinding self = { .link = FAB_NO_LINK };
-  double total = 0, ends = 0;
-
-  for (guint pass = 0; pass < 2 && total <= 0; pass++)
-    for (guint i = 0; i < collectives->len; i++) {
-      const FabCollectiveRecord *record = &g_array_index (collectives, FabCollectiveRecord, i);
-      FabTimePs ps = pass == 0 ? record->exposed_ps : record->end_ps - record->start_ps;
-
-      if (record->binding_link == FAB_NO_LINK)
-        continue;
-      bound[record->binding_link] += (double) ps;
-      total += (double) ps;
-      ends += record->waits_for_ends ? (double) ps : 0;
-    }
-  for (guint link = 0; link < n_links; link++)
-    if (bound[link] > 0 && (self.link == FAB_NO_LINK || bound[link] > bound[self.link]))
-      self.link = link;
-  if (self.link != FAB_NO_LINK) {
-    self.fraction = bound[self.link] / total;
-    self.ends_fraction = ends / total;
-  }
-  return self;
+  return find_binding (probe, graph, TRUE);
 }

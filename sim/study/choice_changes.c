@@ -50,7 +50,7 @@ fab_choice_changes (const FabPoint *before, const FabPoint *after)
 double
 fab_choice_slowdown (const FabPoint *before, const FabPoint *after)
 {
-  double longer = before->step_s > 0 && after->step_s > 0 ? after->step_s / before->step_s - 1 : 0;
+  double longer = before->step_s > 0 ? after->step_s / before->step_s - 1 : 0;
 
   return longer > least_slowdown ? longer : 0;
 }

@@ -127,7 +127,7 @@ fab_concurrency_find (const FabDag *dag, gboolean has_next, const guint *kinds, 
   for (guint c = 0; c < n; c++)
     search_from (&search, c);
   for (guint a = 0; a < n; a++)
-    for (guint b = 0; b <= a; b++)
+    for (guint b = 0; b < a; b++)
       if (kinds[a] != FAB_NO_KIND && kinds[b] != FAB_NO_KIND && may_meet (&search, a, b))
         may[(gsize) kinds[a] * n_kinds + kinds[b]] = may[(gsize) kinds[b] * n_kinds + kinds[a]] = TRUE;
   g_free (search.join_starts);

@@ -92,10 +92,8 @@ kind_at (const FabFoldedPlays *self, guint kind)
 }
 
 static guint
-add_kind (FabFoldedPlays *self, FabSchedule *schedule, guint n_chunks, const FabFootprint *stream)
+add_kind (FabFoldedPlays *self, Kind kind)
 {
-  Kind kind = { { schedule, FALSE, 0, FAB_TIME_MAX }, stream, n_chunks, 0 };
-
   g_array_append_val (self->kinds, kind);
   return self->kinds->len - 1;
 }
@@ -106,10 +104,16 @@ find_stream (FabFoldedPlays *self, const FabFootprint *footprint)
   gpointer known = g_hash_table_lookup (self->streams, footprint);
 
   if (known == NULL) {
-    known = GUINT_TO_POINTER (1 + add_kind (self, NULL, 0, footprint));
+    known = GUINT_TO_POINTER (1 + add_kind (self, (Kind){ .stream = footprint }));
     g_hash_table_insert (self->streams, (gpointer) footprint, known);
   }
   return GPOINTER_TO_UINT (known) - 1;
+}
+
+static double
+limit_of (const FabCollectivePlan *plan)
+{
+  return plan->steps.pace_bytes_per_s * plan->wire_factor;
 }
 
 static FabPlanSchedule *
@@ -129,7 +133,10 @@ make_known (FabFoldedPlays *self, const FabCollectivePlan *plan, Everything *all
     return known;
   }
   known = fab_plan_schedules_make (self->known, plan);
-  known->kind = add_kind (self, known->schedule, known->n_chunks, NULL);
+  FabFoldUse use = { .schedule = known->schedule,
+                     .limit_bytes_per_s = limit_of (plan),
+                     .steps_ps = plan->steps.steps_ps };
+  known->kind = add_kind (self, (Kind){ .use = use, .n_chunks = known->n_chunks });
   if (fab_schedule_is_in_chunks (known->schedule, known->n_chunks))
     g_hash_table_insert (all->pipelines, (gpointer) plan->footprint, known);
   return known;
@@ -139,22 +146,15 @@ make_known (FabFoldedPlays *self, const FabCollectivePlan *plan, Everything *all
 static guint
 note_plan (FabFoldedPlays *self, const FabCollectivePlan *plan, Everything *all)
 {
-  guint n_before = self->kinds->len;
-
   if (plan->footprint == NULL || plan->bytes == 0)
     return FAB_NO_KIND;
   if (!fab_play_has_messages (self->env.job.net, plan))
     return find_stream (self, plan->footprint);
   const FabPlanSchedule *known = make_known (self, plan, all);
   FabFoldUse *use = &kind_at (self, known->kind)->use;
-  double limit = plan->steps.pace_bytes_per_s * plan->wire_factor;
+  double limit = limit_of (plan);
   use->steps_ps = MIN (use->steps_ps, plan->steps.steps_ps);
-  if (self->kinds->len > n_before)
-    use->limit_bytes_per_s = limit;
-  else if (limit <= 0 || use->limit_bytes_per_s <= 0)
-    use->limit_bytes_per_s = 0;
-  else
-    use->limit_bytes_per_s = MAX (use->limit_bytes_per_s, limit);
+  use->limit_bytes_per_s = MIN (limit, use->limit_bytes_per_s) > 0 ? MAX (limit, use->limit_bytes_per_s) : 0;
   return known->kind;
 }
 

@@ -240,6 +240,8 @@ dead_links_are_found_on_footprints (G_GNUC_UNUSED void **state)
   fab_net_set_capacity (net.net, shared, 0);
   fab_net_set_capacity (net.net, shared, 0);
   assert_int_equal (net.net->dead->len, 2);
+  g_autoptr (FabFootprint) empty = fab_footprint_new (1); /* which has no link yet */
+  assert_null (fab_net_find_dead (net.net, empty));
   assert_int_equal (fab_net_find_dead (net.net, meter.footprints[0])->link, own);
   assert_int_equal (fab_net_find_dead (net.net, meter.footprints[1])->link, shared);
   fab_net_set_capacity (net.net, shared, 1);

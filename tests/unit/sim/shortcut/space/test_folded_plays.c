@@ -232,6 +232,77 @@ a_pipeline_is_one_kind_however_it_is_cut (G_GNUC_UNUSED void **state)
   job_clear (&job);
 }
 
+/* Two lanes that share a link up and two that do not, of four messages each that follow one another. The first one
+ * takes a little longer. */
+static FabSchedule *
+make_pairs (gconstpointer owner, G_GNUC_UNUSED const FabCollectivePlan *plan)
+{
+  static const guint sends[][2] = { { 0, 1 }, { 0, 2 }, { 3, 4 }, { 5, 6 } };
+  const Rig *rig = owner;
+  FabSchedule *schedule = fab_schedule_new (&rig->cluster);
+  FabGroup group = rig_group (rig);
+
+  for (guint i = 0; i < G_N_ELEMENTS (sends); i++) {
+    FabHop hop;
+
+    assert_true (fab_hop_ranks (&group, sends[i][0], sends[i][1], &hop, NULL));
+    hop.latency_ps = i == 0 ? 101 : 100;
+    fab_schedule_lane (schedule, &hop, 1, 1, 4);
+    fab_schedule_depend (schedule, i, i, 1);
+  }
+  return schedule;
+}
+
+/* Two plans that never meet have one schedule. Two lanes fill a link at a limit of 1/8 of its rate for each byte, of
+ * which half is said per byte on the wire; latencies tell lanes apart where a quarter of the steps takes less. The
+ * schedule is folded for the higher limit, where both have one, and for the shorter steps. */
+static void
+a_kind_is_folded_for_all_of_its_plans (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    double parts[2]; /* of the rate, by which the limit is divided; 0: no limit */
+    FabTimePs steps_ps[2];
+    guint n_lanes;
+  } rows[] = {
+    { { 8.001, 8.001 }, { 4000, 4000 }, 1 }, { { 8.001, 9 }, { 4000, 4000 }, 1 },
+    { { 9, 8.001 }, { 4000, 4000 }, 1 },     { { 9, 8 }, { 4000, 4000 }, 2 },
+    { { 8, 9 }, { 4000, 4000 }, 2 },         { { 9, 0 }, { 4000, 4000 }, 2 },
+    { { 0, 9 }, { 4000, 4000 }, 2 },         { { 9, 9 }, { 404, 404 }, 1 },
+    { { 9, 9 }, { 404, 403 }, 2 },           { { 9, 9 }, { 403, 404 }, 2 },
+  };
+  const FabOp ops[] = { FAB_OP_ALL_REDUCE, FAB_OP_ALL_REDUCE };
+  const Form form = { .ops = &fab_net_step, .is_one_after_another = TRUE };
+
+  for (guint r = 0; r < G_N_ELEMENTS (rows); r++) {
+    Job job;
+    job_init (&job, &form, ops, 2);
+
+    for (guint i = 0; i < 2; i++) {
+      FabCollectivePlan *plan = &job.dag->collectives[i].plan;
+      double limit = rows[r].parts[i] > 0 ? (double) FAB_PS_PER_S / rows[r].parts[i] : 0;
+
+      plan->footprint = job.dag->collectives[0].plan.footprint;
+      plan->wire_factor = 2;
+      plan->steps = (FabCollectivePlanSteps){ .make = make_pairs,
+                                              .owner = job.rig,
+                                              .pace_bytes_per_s = limit / 2,
+                                              .steps_ps = rows[r].steps_ps[i],
+                                              .intra_cost = 1,
+                                              .inter_cost = 1 };
+      job.plans[i] = *plan;
+    }
+    for (guint i = 0; i < 2; i++) {
+      const FabEpisodeInput input = input_of (&job, &job.plans[i]);
+      g_autoptr (FabPlay) play = input.play (input.owner, job.net.net, &input, FAB_FOLDED_FOR_ALL,
+                                             (FabDone){ do_nothing, &job, 0 });
+
+      if (fab_schedule_n_lanes (play->schedule) != rows[r].n_lanes)
+        fail_msg ("row %u: %u lanes", r, fab_schedule_n_lanes (play->schedule));
+    }
+    job_clear (&job);
+  }
+}
+
 /* At packet a rotation turns lanes into each other for each set of kinds, also for all of them, but not beside streams;
  * what no set is told of is played whole. */
 static void
@@ -301,6 +372,7 @@ main (void)
     cmocka_unit_test (a_version_folds_further_than_all),
     cmocka_unit_test (streams_are_kinds_too),
     cmocka_unit_test (a_pipeline_is_one_kind_however_it_is_cut),
+    cmocka_unit_test (a_kind_is_folded_for_all_of_its_plans),
     cmocka_unit_test (rotations_are_of_the_kinds_under_way),
     cmocka_unit_test (the_end_is_told_and_is_that_of_all_lanes),
   };
