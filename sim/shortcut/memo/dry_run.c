@@ -3,15 +3,16 @@
 
 #include <math.h>
 
+#include "sim/base/order.h"
 #include "sim/execution/executor.h"
 #include "sim/shortcut/memo/episode.h"
 
 /* A collective under way, or over. */
 typedef struct {
+  FabTimePs begin_ps, end_ps; /* begin_ps first: they are sorted by it; end_ps -1: it is under way */
   guint32 plan;
-  FabTimePs begin_ps, end_ps; /* end_ps -1: it is under way */
-  double left_ps;             /* what is left of the time that it takes alone */
-  FabDone done;               /* `arg` says which collective of the job it is */
+  double left_ps; /* what is left of the time that it takes alone */
+  FabDone done;   /* `arg` says which collective of the job it is */
 } DryMember;
 
 typedef struct _DryRun DryRun;
@@ -21,7 +22,7 @@ typedef struct {
   GArray *members; /* DryMember, in the order in which they began */
   guint n_active;
   FabTimePs at_ps; /* up to here `left_ps` was counted */
-  FabTimer timer;  /* of the next end; 0: none */
+  FabTimer timer;  /* of the next end; 0: there was none */
 } DryEpisode;
 
 struct _DryRun {
@@ -80,9 +81,7 @@ arm (DryEpisode *self)
 {
   double least_ps = HUGE_VAL;
 
-  if (self->timer)
-    fab_engine_cancel (self->run->engine, self->timer);
-  self->timer = 0;
+  fab_engine_cancel (self->run->engine, self->timer);
   for (guint i = 0; i < self->members->len; i++)
     if (is_active (member_at (self, i)))
       least_ps = MIN (least_ps, member_at (self, i)->left_ps);
@@ -100,7 +99,6 @@ end_some (gpointer owner, G_GNUC_UNUSED guint64 arg)
   DryRun *run = self->run;
   g_autoptr (GArray) ended = g_array_new (FALSE, FALSE, sizeof (FabDone));
 
-  self->timer = 0;
   catch_up (self);
   for (guint i = 0; i < self->members->len; i++) {
     DryMember *member = member_at (self, i);
@@ -133,15 +131,7 @@ is_met (const DryEpisode *self, guint32 plan)
   return FALSE;
 }
 
-static int
-by_begin (gconstpointer a, gconstpointer b)
-{
-  FabTimePs x = ((const DryMember *) a)->begin_ps, y = ((const DryMember *) b)->begin_ps;
-
-  return (x > y) - (x < y);
-}
-
-/* Makes one episode of all that the collective meets. */
+/* Makes one episode of all that the collective meets, with what has been done up to now. */
 static DryEpisode *
 find_episode (DryRun *self, guint32 plan)
 {
@@ -162,7 +152,7 @@ find_episode (DryRun *self, guint32 plan)
     g_ptr_array_remove_index (self->active, i);
     episode_free (part);
   }
-  g_array_sort (found->members, by_begin); /* which keeps the order of equals */
+  g_array_sort (found->members, fab_order_int64s); /* which keeps the order of equals */
   g_ptr_array_add (self->active, found);
   return found;
 }
@@ -190,10 +180,9 @@ begin (FabPlayWatch *watch, G_GNUC_UNUSED FabWatchedJob *job, const FabJobCollec
   FabTimePs alone_ps =
       fab_episode_shape_at (self->books, fab_episode_plan_at (self->books, plan)->shape.shape)->alone_ps;
   DryEpisode *episode = find_episode (self, plan);
-  DryMember member = { plan, fab_engine_now (self->engine), -1, self->stretch * (double) alone_ps, done };
+  DryMember member = { fab_engine_now (self->engine), -1, plan, self->stretch * (double) alone_ps, done };
 
   self->is_known &= alone_ps > 0;
-  catch_up (episode);
   g_array_append_val (episode->members, member);
   episode->n_active++;
   arm (episode);

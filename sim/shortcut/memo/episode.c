@@ -220,7 +220,7 @@ forget (FabEpisode *self)
   g_array_set_size (self->events, 0);
   g_array_set_size (self->heard, 0);
   fab_episode_forget_counted (self);
-  self->has_run_out = self->is_large = FALSE;
+  self->is_large = FALSE;
 }
 
 void

@@ -28,7 +28,7 @@ typedef struct {
 
 /* An input or an output of the episode, in the order in which they came. */
 typedef struct {
-  guint64 number;       /* over all episodes */
+  guint64 number;       /* over all episodes; first: they are sorted by it */
   FabTimePs at_ps;      /* on the jobs' clock */
   FabEpisodeNode *node; /* NULL: it is not in the tree */
   guint32 place;        /* of the member that begins or ends */

@@ -33,8 +33,8 @@ typedef struct {
 
 /* A collective that has ended, to be reported. */
 typedef struct {
+  guint64 order; /* in which collectives have begun; first: ends are sorted by it */
   FabDone done;
-  guint64 order; /* in which collectives have begun */
 } FabEpisodeEnd;
 
 typedef struct {

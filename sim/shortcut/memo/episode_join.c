@@ -4,10 +4,12 @@
  * What was so far becomes a path in the tree that begins with the collective that began first. When it is new, the
  * network plays all of it once on one replica; later the tree knows it like any other path.
  */
+#include "sim/base/order.h"
 #include "sim/shortcut/memo/episode.h"
 
 /* The members of all parts in the order in which they began. */
 typedef struct {
+  guint64 order; /* first: they are sorted by it */
   FabEpisode *part;
   guint32 place;
 } Origin;
@@ -18,14 +20,6 @@ member_of (const Origin *origin)
   return &g_array_index (origin->part->members, FabEpisodeMember, origin->place);
 }
 
-static int
-by_order (gconstpointer a, gconstpointer b)
-{
-  guint64 x = member_of (a)->end.order, y = member_of (b)->end.order;
-
-  return (x > y) - (x < y);
-}
-
 /* (transfer full) */
 static GArray *
 list_members (FabEpisode *const *parts, guint n_parts)
@@ -34,11 +28,12 @@ list_members (FabEpisode *const *parts, guint n_parts)
 
   for (guint p = 0; p < n_parts; p++)
     for (guint32 place = 0; place < parts[p]->members->len; place++) {
-      Origin origin = { parts[p], place };
+      const FabEpisodeMember *member = &g_array_index (parts[p]->members, FabEpisodeMember, place);
+      Origin origin = { member->end.order, parts[p], place };
 
       g_array_append_val (origins, origin);
     }
-  g_array_sort (origins, by_order);
+  g_array_sort (origins, fab_order_uint64s);
   return origins;
 }
 
@@ -54,14 +49,6 @@ copy_members (FabEpisode *self, const GArray *origins)
     if (!member.is_reported)
       g_array_append_val (self->active, place);
   }
-}
-
-static int
-by_number (gconstpointer a, gconstpointer b)
-{
-  guint64 x = ((const FabEpisodeEvent *) a)->number, y = ((const FabEpisodeEvent *) b)->number;
-
-  return (x > y) - (x < y);
 }
 
 /* The events of all parts, with the places that members have now. */
@@ -84,7 +71,7 @@ copy_events (FabEpisode *self, const GArray *origins, FabEpisode *const *parts, 
       g_array_append_val (self->events, event);
     }
   }
-  g_array_sort (self->events, by_number);
+  g_array_sort (self->events, fab_order_uint64s);
 }
 
 /* Goes on in the tree to an output that has been before. What links carried is known of the collectives. */
@@ -209,7 +196,6 @@ fab_episode_join (FabEpisode *self, FabEpisode *const *parts, guint n_parts)
   self->stream = 0;
   self->start_ps = self->at_ps = g_array_index (self->events, FabEpisodeEvent, 0).at_ps;
   self->is_warmed_up = FALSE;
-  self->n_warm_up_events = 0;
   self->is_new = self->is_played = FALSE;
   for (guint p = 0; p < n_parts; p++) {
     if (parts[p]->is_warmed_up)

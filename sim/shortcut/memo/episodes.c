@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/shortcut/memo/episodes.h"
 
+#include "sim/base/order.h"
 #include "sim/execution/direct.h"
 #include "sim/shortcut/memo/dry_run.h"
 #include "sim/shortcut/memo/episode.h"
@@ -88,14 +89,6 @@ begin_directly (FabEpisodes *self, const FabEpisodeInput *input, FabDone done)
 
 /* --- in step with the jobs' clock --- */
 
-static int
-by_order (gconstpointer a, gconstpointer b)
-{
-  guint64 x = ((const FabEpisodeEnd *) a)->order, y = ((const FabEpisodeEnd *) b)->order;
-
-  return (x > y) - (x < y);
-}
-
 /* Returns when the next collective ends, up to `until_ps`; FAB_TIME_NEVER: none does. What is known bounds how far the
  * others must be played. */
 static FabTimePs
@@ -128,7 +121,7 @@ advance (gpointer owner, FabTimePs until_ps)
       fab_episode_take (episode_at (self, i), next_ps);
     drop_those_over (self);
     self->pending_ps = next_ps;
-    g_array_sort (pending, by_order);
+    g_array_sort (pending, fab_order_uint64s);
   }
   return MAX (self->pending_ps, fab_engine_now (self->engine));
 }
@@ -228,7 +221,7 @@ fab_episodes_begin (FabEpisodes *self, const FabEpisodeInput *input, FabDone don
   }
   guint32 plan = fab_episode_books_plan (&self->books, input);
   FabEpisode *episode = find_episode (self, plan, now_ps);
-  fab_episode_put (episode, plan, (FabEpisodeEnd){ done, self->n_begun++ }, now_ps);
+  fab_episode_put (episode, plan, (FabEpisodeEnd){ self->n_begun++, done }, now_ps);
   self->pending_ps = now_ps;
 }
 

@@ -50,6 +50,30 @@ one_episode_stands_for_what_is_sure (G_GNUC_UNUSED void **state)
   assert_false (fab_episodes_has_drawn (scene->episodes));
 }
 
+/* Two that are apart would be played with the streams 0 and 1, when one that meets both makes them one: an episode that
+ * was joined has the stream 0, also where it takes the place of one that had another. Each shape counts its own. */
+static void
+joined_episodes_draw_from_the_first_stream (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Scene) scene = scene_new ();
+  scene->nets.ops.is_separable = fake_nets ().ops.is_separable;
+  scene->nets.drawn_ps = 10;
+  scene_open (scene, TRUE);
+  const FabCollectivePlan *left = plan (scene, 100, 0, 1), *right = plan (scene, 100, 2, 1),
+                          *other = plan (scene, 50, 4, 1);
+
+  for (guint i = 0; i < 2; i++) {
+    begin_at (scene, 1000 * i, "a", left);
+    begin_at (scene, 1000 * i, "b", right);
+    begin_at (scene, 1000 * i, "c", other);
+  }
+  begin_at (scene, 2000, "a", left);
+  begin_at (scene, 2000, "b", right);
+  begin_at (scene, 2010, "x", plan (scene, 100, 0, 3));
+  FabEpisodesCount count = play (scene, "c50 a100 b100 c1060 a1120 b1130 a2100 b2100 x2110 ");
+  assert_int_equal (count.n_joins, 1);
+}
+
 /* --- what is counted --- */
 
 /* What comes late is counted when the next episode begins, remembered or not; of the last one it never is. What comes
@@ -399,6 +423,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (four_episodes_stand_for_what_is_drawn),
     cmocka_unit_test (one_episode_stands_for_what_is_sure),
+    cmocka_unit_test (joined_episodes_draw_from_the_first_stream),
     cmocka_unit_test (what_comes_late_is_counted_with_the_next_episode),
     cmocka_unit_test (what_comes_late_is_known_of_collectives_apart),
     cmocka_unit_test (what_is_played_again_is_counted_once),
