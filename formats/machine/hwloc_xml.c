@@ -539,8 +539,8 @@ read_objects (const Reader *reader, const FabXml *matrix, Rates *rates)
       g_string_append_printf (all, "%s ", fab_xml_text (child));
   }
   words = g_strsplit_set (all->str, " \t\r\n", -1);
-  rates->gpus = g_new0 (guint, g_strv_length (words) + 1);
-  rates->is_pci = g_new0 (gboolean, g_strv_length (words) + 1);
+  rates->gpus = g_new0 (guint, g_strv_length (words));
+  rates->is_pci = g_new0 (gboolean, g_strv_length (words));
   for (guint i = 0; words[i]; i++) {
     const char *colon = strchr (words[i], ':');
 
@@ -556,7 +556,7 @@ read_objects (const Reader *reader, const FabXml *matrix, Rates *rates)
 static void
 count_nvlinks (const Rates *rates, guint n, guint mb_per_s, guint *n_links)
 {
-  g_autofree guint *to_switch = g_new0 (guint, n + 1);
+  g_autofree guint *to_switch = g_new0 (guint, n);
 
   for (guint i = 0; i < rates->n; i++)
     for (guint j = 0; j < rates->n; j++) {
@@ -583,7 +583,7 @@ add_nvlinks (Reader *reader, const FabXml *topology)
   const FabXml *matrix = find_matrix (topology, "NVLinkBandwidth");
   const char *link = fab_known_accelerator (reader->machine->accelerator)->link;
   guint n = reader->gpus->len, most = 0;
-  g_autofree guint *n_links = g_new0 (guint, n * n + 1);
+  g_autofree guint *n_links = g_new0 (guint, n * n);
   Rates rates = { 0 };
 
   if (matrix != NULL) {

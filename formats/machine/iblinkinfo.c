@@ -54,8 +54,9 @@ static const struct {
   const char *name;
   double gbps; /* of a lane, as it is signalled */
 } lanes[] = {
-  { "SDR", 2.5 },      { "DDR", 5 },      { "QDR", 10 },     { "FDR10", 10.3125 }, { "FDR", 14.0625 },
-  { "EDR", 25.78125 }, { "HDR", 53.125 }, { "NDR", 106.25 }, { "XDR", 212.5 },     { "GDR", 425 },
+  { "SDR", 2.5 },     { "DDR", 5 },        { "QDR", 10 },     { "FDR10", 10.3125 },
+  { "FDR", 14.0625 }, { "EDR", 25.78125 }, { "HDR", 53.125 }, { "NDR", 106.25 },
+  { "XDR", 212.5 },   { "GDR", 425 },      { NULL, 0 },
 };
 
 static Lid *
@@ -103,7 +104,7 @@ find_lid (Reader *self, guint64 lid, const char *name, guint *index, GError **er
 static const char *
 generation_of (double gbps)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (lanes); i++)
+  for (guint i = 0; lanes[i].name != NULL; i++)
     if (gbps > 0.99 * lanes[i].gbps && gbps < 1.01 * lanes[i].gbps)
       return lanes[i].name;
   return NULL;
@@ -251,8 +252,9 @@ read_cable (Reader *self, GError **error)
   return TRUE;
 }
 
-/* Reads "CA: host-3 HCA-1:" or "Switch: 0x0c42a10300b95bfa leaf-7:", which old versions write without the colon. */
-static gboolean
+/* Reads "CA: host-3 HCA-1:" or "Switch: 0x0c42a10300b95bfa leaf-7:", which old versions write without the colon, to the
+ * end of its line. Other lines stay. */
+static void
 read_head (Reader *self)
 {
   if (fab_scan_text (&self->scan, "CA:"))
@@ -260,7 +262,7 @@ read_head (Reader *self)
   else if (fab_scan_text (&self->scan, "Switch:") || fab_scan_text (&self->scan, "Switch 0x"))
     self->kind = 'S';
   else
-    return FALSE;
+    return;
   self->guid = 0;
   if (self->kind == 'S')
     (void) fab_scan_hex (&self->scan, &self->guid);
@@ -268,16 +270,17 @@ read_head (Reader *self)
   self->name = fab_scan_rest (&self->scan);
   if (g_str_has_suffix (self->name, ":"))
     self->name[strlen (self->name) - 1] = '\0';
-  return TRUE;
 }
 
 static gboolean
 read_lines (Reader *self, GError **error)
 {
-  while (fab_scan_line (&self->scan))
-    if (!read_head (self) && g_strstr_len (self->scan.at, self->scan.end - self->scan.at, "==(") != NULL
+  while (fab_scan_line (&self->scan)) {
+    read_head (self);
+    if (g_strstr_len (self->scan.at, self->scan.end - self->scan.at, "==(") != NULL
         && !read_cable (self, error))
       return FALSE;
+  }
   return TRUE;
 }
 
@@ -367,7 +370,7 @@ iblinkinfo_read (FabImportedMachine *machine, const FabImportRequest *request, G
 {
   g_autoptr (FabImportedNetwork) net = fab_imported_network_new ();
   Reader self = { .scan = FAB_SCAN (&request->file),
-                  .lids = g_array_new (FALSE, TRUE, sizeof (Lid)),
+                  .lids = g_array_new (FALSE, FALSE, sizeof (Lid)),
                   .cables = g_array_new (FALSE, FALSE, sizeof (Cable)),
                   .by_lid = g_hash_table_new (NULL, NULL) };
   gboolean is_good = read_lines (&self, error) && add_cables (&self, net, error)

@@ -119,14 +119,15 @@ static const FabKnownDevice devices[] = {
   { 0x1002, 0x75b0, "mi350x", NULL },
   { 0x1002, 0x75a3, "mi355x", NULL },
   { 0x1002, 0x75b3, "mi355x", NULL },
+  { 0, 0, NULL, NULL },
 };
 
 const FabKnownDevice *
 fab_known_device (guint vendor, guint device)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (devices); i++)
-    if (devices[i].vendor == vendor && devices[i].device == device)
-      return &devices[i];
+  for (const FabKnownDevice *row = devices; row->accelerator != NULL; row++)
+    if (row->vendor == vendor && row->device == device)
+      return row;
   return NULL;
 }
 
@@ -166,9 +167,9 @@ fab_known_sm (guint sm)
 }
 
 static const char *const architectures[][2] = {
-  { "906", "mi50" },       { "908", "mi100" },
-  { "90a", "mi250x-gcd" }, { "910", "mi250x-gcd" }, /* as older versions of RCCL write 90a */
-  { "94", "mi300x" },      { "950", "mi355x" },
+  { "906", "mi50" },       { "908", "mi100" },  { "90a", "mi250x-gcd" },
+  { "910", "mi250x-gcd" }, /* as older versions of RCCL write 90a */
+  { "94", "mi300x" },      { "950", "mi355x" }, { NULL, NULL },
 };
 
 const char *
@@ -176,7 +177,7 @@ fab_known_gfx (const char *gfx)
 {
   if (g_str_has_prefix (gfx, "gfx"))
     gfx += strlen ("gfx");
-  for (guint i = 0; i < G_N_ELEMENTS (architectures); i++)
+  for (guint i = 0; architectures[i][0] != NULL; i++)
     if (g_str_has_prefix (gfx, architectures[i][0]))
       return architectures[i][1];
   return NULL;
@@ -197,6 +198,7 @@ static const struct {
   { "AuthenticAMD", 25, 0, 15, "xgmi-socket-rome" }, /* Milan has the same link */
   { "AuthenticAMD", 25, 16, 255, "xgmi-socket-genoa" },
   { "AuthenticAMD", 26, 0, 255, "xgmi-socket-genoa" }, /* Turin is as fast or faster */
+  { NULL, 0, 0, 0, NULL },
 };
 
 const char *
@@ -204,7 +206,7 @@ fab_known_socket (const char *vendor, guint family, guint model)
 {
   if ((family & 15) == 15) /* CPUID packs it: 0x8f is family 15 + 8 */
     family = 15 + (family >> 4);
-  for (guint i = 0; vendor && i < G_N_ELEMENTS (sockets); i++)
+  for (guint i = 0; vendor && sockets[i].vendor; i++)
     if (strcmp (sockets[i].vendor, vendor) == 0 && sockets[i].family == family && model >= sockets[i].first
         && model <= sockets[i].last)
       return sockets[i].link;
@@ -216,12 +218,13 @@ static const char *const processors[][2] = {
   { "POWER8", "xbus-power8" },
   { "POWER9", "xbus-power9" },
   { "Grace", "nv-grace-socket" },
+  { NULL, NULL },
 };
 
 const char *
 fab_known_socket_named (const char *name)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (processors); i++)
+  for (guint i = 0; processors[i][0] != NULL; i++)
     if (strstr (name, processors[i][0]) != NULL)
       return processors[i][1];
   return NULL;
@@ -241,14 +244,15 @@ static const FabKnownAdapter adapters[] = {
   { 0x17db, 0x0501, "Slingshot 11", 200, "slingshot-11" },
   { 0x8086, 0x24f0, "Omni-Path 100", 100, "opa-100" },
   { 0x8086, 0x24f1, "Omni-Path 100", 100, "opa-100" },
+  { 0, 0, NULL, 0, NULL },
 };
 
 const FabKnownAdapter *
 fab_known_adapter (guint vendor, guint device)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (adapters); i++)
-    if (adapters[i].vendor == vendor && adapters[i].device == device)
-      return &adapters[i];
+  for (const FabKnownAdapter *row = adapters; row->product != NULL; row++)
+    if (row->vendor == vendor && row->device == device)
+      return row;
   return NULL;
 }
 

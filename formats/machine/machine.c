@@ -7,6 +7,7 @@
  */
 #include "formats/machine/machine.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "formats/machine/network.h"
@@ -507,8 +508,8 @@ writer_init (Writer *self, const FabImportedMachine *machine)
 {
   self->machine = machine;
   self->groups = g_array_new (FALSE, FALSE, sizeof (Group));
-  self->group = g_new0 (guint, machine->parts->len + 1);
-  self->member = g_new0 (guint, machine->parts->len + 1);
+  self->group = g_new0 (guint, machine->parts->len);
+  self->member = g_new0 (guint, machine->parts->len);
   self->wires = g_array_new (FALSE, FALSE, sizeof (Wire));
   self->out = g_string_new (NULL);
   add_groups (self);
@@ -539,20 +540,17 @@ fab_imported_slow_wire_clear (gpointer data)
   g_free (wire->to);
 }
 
-/* The rate of "pcie5-x16" over that of one lane of generation 1; 0: it is no PCIe link. Each generation has about
- * twice the rate of the one before. */
-static double
-pcie_lanes (const char *link)
+/* Reads the rate of "pcie5-x16" in lanes of generation 0. FALSE: it is no PCIe link. Each generation has about twice the
+ * rate of the one before. */
+static gboolean
+read_pcie (const char *link, double *lanes)
 {
-  guint64 generation, lanes;
-  g_auto (GStrv) words = g_str_has_prefix (link, "pcie") ? g_strsplit (link + strlen ("pcie"), "-x", 2)
-                                                         : NULL;
+  guint generation, n;
 
-  if (words == NULL || g_strv_length (words) != 2
-      || !g_ascii_string_to_unsigned (words[0], 10, 1, 9, &generation, NULL)
-      || !g_ascii_string_to_unsigned (words[1], 10, 1, 64, &lanes, NULL))
-    return 0;
-  return (double) (lanes << generation);
+  if (sscanf (link, "pcie%1u-x%2u", &generation, &n) != 2 || generation == 0 || n == 0)
+    return FALSE;
+  *lanes = (double) (n << generation);
+  return TRUE;
 }
 
 static char *
@@ -579,20 +577,22 @@ have_same_groups (const Writer *one, const Writer *other)
 static gboolean
 compare_wire (const Writer *writer, const Wire *wire, const Wire *usual, GArray *slow)
 {
-  double lanes = pcie_lanes (wire->link), usual_lanes = pcie_lanes (usual->link);
+  double lanes, usual_lanes;
 
   if (wire->from != usual->from || wire->to != usual->to || wire->from_member != usual->from_member
       || wire->to_member != usual->to_member || wire->count != usual->count)
     return FALSE;
   if (strcmp (wire->link, usual->link) == 0)
     return TRUE;
-  if (lanes > 0 && lanes < usual_lanes) {
+  if (!read_pcie (wire->link, &lanes) || !read_pcie (usual->link, &usual_lanes))
+    return FALSE;
+  if (lanes < usual_lanes) {
     FabImportedSlowWire found = { member_name (writer, wire->from, wire->from_member),
                                   member_name (writer, wire->to, wire->to_member), lanes / usual_lanes };
 
     g_array_append_val (slow, found);
   }
-  return lanes > 0 && usual_lanes > 0;
+  return TRUE;
 }
 
 GArray *

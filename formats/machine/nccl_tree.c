@@ -78,19 +78,22 @@ find_message (FabScan *scan)
   return g_strchomp (g_strndup (from, (gsize) (mark - from)));
 }
 
+static const struct {
+  const char *word;
+  Kind kind;
+} kinds[] = {
+  { "CPU", NODE_CPU }, { "PCI", NODE_PCI }, { "GPU", NODE_GPU }, { "DEV", NODE_GPU },
+  { "NIC", NODE_NIC }, { "NET", NODE_NET }, { "NVS", NODE_NVS }, { NULL, NODE_OTHER },
+};
+
 static Kind
 kind_of (const char *word)
 {
-  static const struct {
-    const char *word;
-    Kind kind;
-  } rows[] = { { "CPU", NODE_CPU }, { "PCI", NODE_PCI }, { "GPU", NODE_GPU }, { "DEV", NODE_GPU },
-               { "NIC", NODE_NIC }, { "NET", NODE_NET }, { "NVS", NODE_NVS } };
+  guint i = 0;
 
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-    if (strcmp (word, rows[i].word) == 0)
-      return rows[i].kind;
-  return NODE_OTHER;
+  while (kinds[i].word != NULL && strcmp (word, kinds[i].word) != 0)
+    i++;
+  return kinds[i].kind;
 }
 
 /* Reads what stands in parentheses behind a name. */
@@ -113,11 +116,18 @@ read_details (Reader *self, Node *node)
       ;
     if (fab_scan_real (&scan, &GBps))
       node->net_GBps = GBps;
-  } else if (node->kind == NODE_PCI || (node->kind == NODE_GPU && scan.end - scan.at >= 16)) {
+  } else if (node->kind == NODE_PCI || (node->kind == NODE_GPU && strcspn (scan.at, ")") == 16)) {
     if (fab_scan_hex (&scan, &value) && fab_scan_text (&scan, ")"))
       node->device = value;
-  } else if (node->kind == NODE_GPU && fab_scan_whole (&scan, 1 << 20, &value))
+  } else if (node->kind == NODE_GPU && fab_scan_whole (&scan, G_MAXINT, &value))
     node->rank = (gint) value;
+}
+
+/* Whether a node is a part of the tree of PCIe, below which others may stand. */
+static gboolean
+is_of_pcie (const Node *node)
+{
+  return *node->link == '\0' || strcmp (node->link, "PCI") == 0;
 }
 
 /* Returns the node under whose name a plus stands, of those above it. G_MAXUINT: none. */
@@ -126,11 +136,10 @@ parent_at (const Reader *self, guint column)
 {
   for (guint i = self->nodes->len; i-- > 0;) {
     const Node *above = node_at (self, i);
-    gboolean is_open = above->link[0] == '\0' || strcmp (above->link, "PCI") == 0;
 
-    if (is_open && above->column == column)
+    if (is_of_pcie (above) && above->column == column)
       return i;
-    if (is_open && above->column < column)
+    if (is_of_pcie (above) && above->column < column)
       return G_MAXUINT;
   }
   return G_MAXUINT;
@@ -234,7 +243,7 @@ net_rate (const Reader *self, guint nic)
 {
   double fastest = 0;
 
-  for (guint i = nic + 1; i < self->nodes->len; i++)
+  for (guint i = nic; i < self->nodes->len; i++)
     if (is_child (node_at (self, i), nic, "NET"))
       fastest = MAX (fastest,
                      node_at (self, i)->net_GBps > 0 ? node_at (self, i)->net_GBps : node_at (self, i)->GBps);
@@ -244,9 +253,7 @@ net_rate (const Reader *self, guint nic)
 static gboolean
 is_wanted_nic (const Reader *self, guint nic)
 {
-  double rate = net_rate (self, nic);
-
-  return rate > 0 && rate > 0.99 * self->top_GBps;
+  return net_rate (self, nic) > 0.99 * self->top_GBps;
 }
 
 /* Marks what leads to a GPU or to a NIC that counts. Children stand behind their parents. */
@@ -256,7 +263,7 @@ mark_devices (Reader *self)
   for (guint i = self->nodes->len; i-- > 0;) {
     Node *node = node_at (self, i);
 
-    if (node->link[0] != '\0' && strcmp (node->link, "PCI") != 0)
+    if (!is_of_pcie (node))
       continue;
     node->holds_device = node->holds_device || node->kind == NODE_GPU
                       || (node->kind == NODE_NIC && is_wanted_nic (self, i));
@@ -276,17 +283,17 @@ static const struct {
   { 20, 12, 12, "a100-sxm4-80gb" },   { 22, 12, 12, "a100-sxm4-80gb" },
   { 20, 8, 8, "a800-sxm4-80gb" },     { 20, 1, 6, "v100-sxm2-16gb" },
   { 21, 1, 6, "v100-sxm2-16gb" },     { 12, 4, 4, "rtx3090" },
-  { 18, 1, 4, "p100-sxm2" },
+  { 18, 1, 4, "p100-sxm2" },          { 0, 0, 0, NULL },
 };
 
-/* Whether a rate is a whole number of links; sets *count. */
+enum { MOST_LINKS = 64, MOST_NODES = 100000 };
+
+/* Whether a rate is a whole number of links; sets *count, to the nearest number in any case. */
 static gboolean
 is_multiple (double GBps, double of_one, guint *count)
 {
-  double n = GBps / of_one;
-
-  *count = (guint) (n + 0.5);
-  return n >= 0.5 && n < 64 && fabs (n - *count) * of_one < 0.051; /* the log has one decimal */
+  *count = (guint) (MIN (GBps / of_one, MOST_LINKS) + 0.5);
+  return fabs (GBps - *count * of_one) < 0.051; /* the log has one decimal */
 }
 
 /* The sum of a GPU's links of that kind, in GB/s. */
@@ -295,7 +302,7 @@ links_of (const Reader *self, guint gpu, const char *link)
 {
   double sum = 0;
 
-  for (guint i = gpu + 1; i < self->nodes->len; i++)
+  for (guint i = gpu; i < self->nodes->len; i++)
     if (is_child (node_at (self, i), gpu, link) && node_at (self, i)->kind != NODE_CPU)
       sum += node_at (self, i)->GBps;
   return sum;
@@ -313,7 +320,7 @@ accelerator_by_links (const Reader *self, double *GBps, const char **kind)
 
     nvlink = MAX (nvlink, links_of (self, gpu, "NVL"));
     xgmi = MAX (xgmi, links_of (self, gpu, "XGMI"));
-    for (guint j = gpu + 1; j < self->nodes->len && one <= 0; j++)
+    for (guint j = gpu; j < self->nodes->len; j++)
       if (is_child (node_at (self, j), gpu, "XGMI"))
         one = node_at (self, j)->GBps;
   }
@@ -324,7 +331,7 @@ accelerator_by_links (const Reader *self, double *GBps, const char **kind)
          : is_multiple (one, 36, &count) ? "mi250x-gcd"
          : xgmi > 2.5 * 24               ? "mi100"
                                          : "mi50";
-  for (guint i = 0; i < G_N_ELEMENTS (nvlinks); i++)
+  for (guint i = 0; nvlinks[i].accelerator != NULL; i++)
     if (is_multiple (nvlink, nvlinks[i].GBps, &count) && count >= nvlinks[i].least
         && count <= nvlinks[i].most)
       return nvlinks[i].accelerator;
@@ -405,7 +412,7 @@ pcie_of (Reader *self, const Node *node)
 static void
 number_gpus (Reader *self)
 {
-  gint first = G_MAXINT, last = -1;
+  gint first = G_MAXINT, last = G_MININT;
 
   for (guint i = 0; i < self->gpus->len; i++) {
     gint rank = node_at (self, g_array_index (self->gpus, guint, i))->rank;
@@ -441,7 +448,7 @@ add_below (Reader *self, guint index, guint parent)
   node->part = part + 1;
   if (node->kind == NODE_GPU || node->kind == NODE_NIC)
     return;
-  for (guint i = index + 1; i < self->nodes->len; i++)
+  for (guint i = index; i < self->nodes->len; i++)
     if (is_pci_child (node_at (self, i), index))
       add_below (self, i, part);
 }
@@ -452,12 +459,12 @@ add_hosts (Reader *self)
   for (guint i = 0; i < self->nodes->len; i++) {
     Node *cpu = node_at (self, i);
 
-    if (cpu->kind != NODE_CPU || cpu->link[0] != '\0' || !cpu->holds_device)
+    if (cpu->kind != NODE_CPU || *cpu->link != '\0' || !cpu->holds_device)
       continue;
     cpu->part = fab_imported_machine_add (self->machine, FAB_IMPORTED_MACHINE_HOST,
                                           FAB_IMPORTED_MACHINE_NO_PARENT, NULL, G_MAXUINT)
               + 1;
-    for (guint j = i + 1; j < self->nodes->len; j++)
+    for (guint j = i; j < self->nodes->len; j++)
       if (is_pci_child (node_at (self, j), i))
         add_below (self, j, cpu->part - 1);
   }
@@ -465,25 +472,30 @@ add_hosts (Reader *self)
 
 /* --- its links --- */
 
-/* The number of NVLinks of a rate: by what NCCL assumes of one link of that generation. */
+/* What NCCL assumes of one link of a generation; some versions assume another rate. */
+static const struct {
+  const char *link;
+  double GBps, changed_GBps;
+} generations[] = {
+  { "nvlink1", 18, 18 }, { "nvlink2", 20, 21 },     { "nvlink3-rtx", 12, 12 },
+  { "nvlink3", 20, 22 }, { "nvlink4", 20.6, 20.6 }, { "nvlink5", 40.1, 40.1 },
+  { NULL, 0, 0 },
+};
+
+/* The number of links of a rate, by what NCCL assumes of one of them; an xGMI is one. */
 static guint
-count_nvlinks (const Reader *self, double GBps)
+count_links (const Reader *self, double GBps)
 {
-  static const struct {
-    const char *link;
-    double GBps[2];
-  } rows[] = { { "nvlink1", { 18, 18 } }, { "nvlink2", { 20, 21 } },     { "nvlink3-rtx", { 12, 12 } },
-               { "nvlink3", { 20, 22 } }, { "nvlink4", { 20.6, 20.6 } }, { "nvlink5", { 40.1, 40.1 } } };
   const char *link = fab_known_accelerator (self->machine->accelerator)->link;
   guint count = 1;
 
-  for (guint i = 0; link != NULL && i < G_N_ELEMENTS (rows); i++)
-    if (g_str_has_prefix (link, rows[i].link)) {
-      if (!is_multiple (GBps, rows[i].GBps[0], &count) && !is_multiple (GBps, rows[i].GBps[1], &count))
-        (void) is_multiple (GBps, rows[i].GBps[0], &count);
+  for (guint i = 0; generations[i].link != NULL; i++)
+    if (g_str_has_prefix (link, generations[i].link)) {
+      if (!is_multiple (GBps, generations[i].changed_GBps, &count))
+        (void) is_multiple (GBps, generations[i].GBps, &count);
       break;
     }
-  return CLAMP (count, 1, 64);
+  return MAX (count, 1);
 }
 
 static gboolean
@@ -497,7 +509,7 @@ add_link (Reader *self, const Node *gpu, const Node *link, guint *centre, GError
     fab_imported_machine_join (machine, from, fab_imported_machine_host (machine, from), "nvlink-c2c", 1);
   if (strcmp (link->link, "NVL") != 0 && strcmp (link->link, "XGMI") != 0)
     return TRUE;
-  if (nvlink == NULL || g_str_has_prefix (nvlink, "xgmi") != (link->link[0] == 'X'))
+  if (nvlink == NULL || g_str_has_prefix (nvlink, "xgmi") != (*link->link == 'X'))
     return fab_file_text_fail (self->scan.file, link->line, error,
                                "%s, but the catalogue knows no such links of %s; --accelerator names another",
                                link->link, machine->accelerator);
@@ -505,12 +517,12 @@ add_link (Reader *self, const Node *gpu, const Node *link, guint *centre, GError
     if (*centre == FAB_IMPORTED_MACHINE_NO_PARENT)
       *centre = fab_imported_machine_add (machine, FAB_IMPORTED_MACHINE_SCALE_UP,
                                           FAB_IMPORTED_MACHINE_NO_PARENT, NULL, 0);
-    fab_imported_machine_join (machine, from, *centre, nvlink, count_nvlinks (self, link->GBps));
+    fab_imported_machine_join (machine, from, *centre, nvlink, count_links (self, link->GBps));
     return TRUE;
   }
   if (link->kind == NODE_CPU) {
     fab_imported_machine_join (machine, from, fab_imported_machine_host (machine, from), "nvlink2-power9",
-                               count_nvlinks (self, link->GBps));
+                               count_links (self, link->GBps));
     return TRUE;
   }
   to = GPOINTER_TO_UINT (g_hash_table_lookup (self->parts, link->id));
@@ -521,8 +533,7 @@ add_link (Reader *self, const Node *gpu, const Node *link, guint *centre, GError
         "the tree, up to that of =====",
         link->link, link->id);
   if (from < to - 1)
-    fab_imported_machine_join (machine, from, to - 1, nvlink,
-                               link->link[0] == 'X' ? 1 : count_nvlinks (self, link->GBps));
+    fab_imported_machine_join (machine, from, to - 1, nvlink, count_links (self, link->GBps));
   return TRUE;
 }
 
@@ -534,7 +545,7 @@ add_links (Reader *self, GError **error)
   for (guint i = 0; i < self->gpus->len; i++) {
     guint gpu = g_array_index (self->gpus, guint, i);
 
-    for (guint j = gpu + 1; j < self->nodes->len; j++)
+    for (guint j = gpu; j < self->nodes->len; j++)
       if (node_at (self, j)->parent == gpu
           && !add_link (self, node_at (self, gpu), node_at (self, j), &centre, error))
         return FALSE;
@@ -652,7 +663,7 @@ find_nodes (Reader *self)
   guint64 n;
 
   while (fab_scan_line (&scan))
-    if (fab_scan_to (&scan, " nNodes ") && fab_scan_whole (&scan, 100000, &n) && n > 1) {
+    if (fab_scan_to (&scan, " nNodes ") && fab_scan_whole (&scan, MOST_NODES, &n) && n > 1) {
       self->machine->n_nodes = (guint) n;
       fab_imported_machine_read (self->machine, scan.line, "%u nodes in the communicator (nNodes)",
                                  (guint) n);
@@ -709,7 +720,7 @@ nccl_tree_read (FabImportedMachine *machine, const FabImportRequest *request, GE
 {
   Reader self = { .machine = machine,
                   .scan = FAB_SCAN (&request->file),
-                  .nodes = g_array_new (FALSE, TRUE, sizeof (Node)),
+                  .nodes = g_array_new (FALSE, FALSE, sizeof (Node)),
                   .parts = g_hash_table_new (g_str_hash, g_str_equal),
                   .gpus = g_array_new (FALSE, FALSE, sizeof (guint)) };
   gboolean is_good = read_tree (&self, error) && fill (&self, error);

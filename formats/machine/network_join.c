@@ -357,8 +357,8 @@ static void
 pattern_init (Pattern *self, const Join *join, const File *usual)
 {
   self->n = usual->nics->len;
-  self->numbers = g_new (guint, self->n + 1);
-  self->at = g_new0 (guint, self->n + 1);
+  self->numbers = g_new (guint, self->n);
+  self->at = g_new0 (guint, self->n);
   self->has_numbers = TRUE;
   for (guint i = 0; i < self->n; i++) {
     const FabImportedMachinePart *nic = nic_at (usual, i);
@@ -379,7 +379,7 @@ pattern_init (Pattern *self, const Join *join, const File *usual)
 static gboolean
 follow_pattern (const Join *self, const Pattern *pattern, FabNetworkHost *host)
 {
-  g_autofree guint *ports = g_new (guint, pattern->n + 1);
+  g_autofree guint *ports = g_new (guint, pattern->n);
 
   for (guint i = 0; i < pattern->n; i++) {
     ports[i] = pattern->has_numbers ? G_MAXUINT : i;
@@ -449,7 +449,7 @@ keep_hosts (Join *self, const File *usual)
   Pattern pattern;
   Left left = { g_string_new (NULL), g_string_new (NULL), 0, 0, 0, 0 };
 
-  g_autofree gboolean *is_kept = g_new (gboolean, self->hosts->len + 1);
+  g_autofree gboolean *is_kept = g_new (gboolean, self->hosts->len);
 
   pattern_init (&pattern, self, usual);
   for (guint i = 0; i < self->hosts->len; i++)

@@ -13,6 +13,8 @@
 
 typedef FabNetworkHost Host;
 
+enum { N_NUMBERS = G_MAXUINT16 + 1 }; /* of adapters */
+
 typedef struct {
   FabImportedMachine *machine;
   const FabImportedNetwork *net;
@@ -84,7 +86,7 @@ drop_ports (const Reader *reader, Host *host, const guint *n_hosts)
 static void
 drop_further_ports (Reader *reader)
 {
-  g_autofree guint *n_hosts = g_new0 (guint, G_MAXUINT16 + 1); /* [number of an adapter] */
+  g_autofree guint *n_hosts = g_new0 (guint, N_NUMBERS); /* [number of an adapter] */
   guint n_more = 0, line = 0;
 
   for (guint i = 0; i < reader->hosts->len; i++) {
@@ -158,8 +160,8 @@ note_aggregation (Reader *reader)
 static void
 drop_empty_leaves (Reader *reader)
 {
-  g_autofree gboolean *has_hosts = g_new0 (gboolean, reader->net->devices->len + 1);
-  g_autofree gboolean *is_joined = g_new0 (gboolean, reader->net->devices->len + 1);
+  g_autofree gboolean *has_hosts = g_new0 (gboolean, reader->net->devices->len);
+  g_autofree gboolean *is_joined = g_new0 (gboolean, reader->net->devices->len);
   guint n = 0;
 
   for (guint c = 0; c < reader->net->cables->len; c++) {
@@ -565,8 +567,8 @@ fab_imported_network_fill (FabImportedNetwork *self, FabImportedMachine *machine
   Reader reader = { .machine = machine,
                     .net = self,
                     .hosts = fab_network_hosts_of (self),
-                    .number = g_new0 (guint, self->devices->len + 1),
-                    .is_leaf = g_new0 (gboolean, self->devices->len + 1) };
+                    .number = g_new0 (guint, self->devices->len),
+                    .is_leaf = g_new0 (gboolean, self->devices->len) };
   machine->network = fab_imported_network_ref (self);
   gboolean is_good = fill (&reader, request, error);
 

@@ -21,6 +21,7 @@ static const struct {
   { "NDR", 100, 1, "ib-ndr" },
   { "XDR", 200, 1, "ib-xdr" },
   { "GDR", 400, 1, "ib-gdr" },
+  { NULL, 0, 0, NULL },
 };
 
 /* Parses "4xEDR": returns its index in `speeds` and sets the lanes; -1: no such speed. */
@@ -38,7 +39,7 @@ parse_speed (const char *text, guint *lanes)
   *lanes = (guint) value;
   for (guint i = 0; i < G_N_ELEMENTS (widths); i++)
     is_width = is_width || widths[i] == *lanes;
-  for (guint i = 0; is_width && i < G_N_ELEMENTS (speeds); i++)
+  for (guint i = 0; is_width && speeds[i].name != NULL; i++)
     if (strcmp (speeds[i].name, x + 1) == 0)
       return (gint) i;
   return -1;

@@ -129,8 +129,7 @@ read_state (Reader *self, Gpu *gpu, guint64 link, GError **error)
 static gboolean
 read_lines (Reader *self, GError **error)
 {
-  guint64 index = 0, link;
-  gboolean has_gpu = FALSE;
+  guint64 index = G_MAXUINT64, link; /* of the GPU whose lines follow */
 
   while (fab_scan_line (&self->scan)) {
     if (read_head (&self->scan, &index)) {
@@ -141,10 +140,10 @@ read_lines (Reader *self, GError **error)
         Gpu gpu = { .line = self->scan.line, .remotes = g_array_new (FALSE, FALSE, sizeof (guint64)) };
         g_array_append_val (self->gpus, gpu);
       }
-      has_gpu = TRUE;
       continue;
     }
-    if (has_gpu && fab_scan_text (&self->scan, "Link ") && fab_scan_whole (&self->scan, MAX_LINKS - 1, &link)
+    if (index < self->gpus->len && fab_scan_text (&self->scan, "Link ")
+        && fab_scan_whole (&self->scan, MAX_LINKS - 1, &link)
         && !read_state (self, gpu_at (self, (guint) index), link, error))
       return FALSE;
   }
@@ -278,7 +277,7 @@ add_links (Reader *self)
   const char *link = known->link != NULL && g_str_has_prefix (known->link, "nvlink") ? known->link
                                                                                      : "nvlink3";
   guint n = self->gpus->len;
-  g_autofree guint *n_links = g_new0 (guint, n * n + 1);
+  g_autofree guint *n_links = g_new0 (guint, n * n);
 
   if (n < 2 || most_links (self) == 0)
     return;

@@ -68,7 +68,7 @@ find_groups (Tree *tree, guint level)
     for (guint j = 0; j < i; j++) {
       guint from = MAX (group[i], group[j]), to = MIN (group[i], group[j]);
 
-      if (from == to || !is_together (devices, level, i, j))
+      if (!is_together (devices, level, i, j))
         continue;
       for (guint k = 0; k < devices->n; k++)
         if (group[k] == from)
@@ -146,9 +146,10 @@ pcie_tree_add (FabImportedMachine *machine, const FabPcieDevices *devices, guint
   Tree tree = { .machine = machine, .devices = devices };
 
   for (guint level = 0; level < N_LEVELS; level++) {
-    tree.group[level] = g_new (guint, devices->n + 1);
-    tree.vertex[level] = g_new (guint, devices->n + 1);
-    memset (tree.vertex[level], 0xff, (devices->n + 1) * sizeof (guint));
+    tree.group[level] = g_new (guint, devices->n);
+    tree.vertex[level] = g_new (guint, devices->n);
+    for (guint i = 0; i < devices->n; i++)
+      tree.vertex[level][i] = FAB_IMPORTED_MACHINE_NO_PARENT;
     find_groups (&tree, level);
   }
   for (guint i = 0; i < devices->n; i++)
@@ -175,8 +176,9 @@ static const struct {
   const char *word;
   FabApart apart;
 } words[] = {
-  { "PIX", FAB_APART_PIX }, { "PXB", FAB_APART_PXB }, { "PHB", FAB_APART_PHB }, { "NODE", FAB_APART_NODE },
-  { "SYS", FAB_APART_SYS }, { "SOC", FAB_APART_SYS }, /* SOC: drivers from before 2017 */
+  { "PIX", FAB_APART_PIX },    { "PXB", FAB_APART_PXB }, { "PHB", FAB_APART_PHB }, { "NODE", FAB_APART_NODE },
+  { "SYS", FAB_APART_SYS },    { "SOC", FAB_APART_SYS }, /* SOC: drivers from before 2017 */
+  { NULL, FAB_APART_UNKNOWN },
 };
 
 static gboolean
@@ -190,7 +192,7 @@ parse_cell (const char *cell, FabApart *apart, guint *n_links)
     *n_links = (guint) count;
     return TRUE;
   }
-  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+  for (guint i = 0; words[i].word != NULL; i++)
     if (strcmp (words[i].word, cell) == 0) {
       *apart = words[i].apart;
       return TRUE;
@@ -297,11 +299,11 @@ keep_devices (const Reader *reader, guint *kept)
 static void
 add_tree (Reader *reader, guint *parts)
 {
-  g_autofree guint *kept = g_new (guint, reader->n + 1), *found = g_new (guint, reader->n + 1);
+  g_autofree guint *kept = g_new (guint, reader->n), *found = g_new (guint, reader->n);
   guint n = keep_devices (reader, kept);
-  g_autofree FabImportedMachineKind *kinds = g_new (FabImportedMachineKind, n + 1);
-  g_autofree FabApart *apart = g_new (FabApart, n * n + 1);
-  g_autofree const char **affinity = g_new (const char *, n + 1);
+  g_autofree FabImportedMachineKind *kinds = g_new (FabImportedMachineKind, n);
+  g_autofree FabApart *apart = g_new (FabApart, n * n);
+  g_autofree const char **affinity = g_new (const char *, n);
 
   for (guint i = 0; i < n; i++) {
     kinds[i] = reader->kinds[kept[i]];
@@ -369,9 +371,8 @@ static void
 fill (Reader *reader)
 {
   FabImportedMachine *machine = reader->machine;
-  g_autofree guint *gpus = g_new (guint, reader->n + 1), *parts = g_new0 (guint, reader->n + 1);
-  g_autofree guint *gpu_parts = g_new (guint, reader->n + 1),
-                   *n_links = g_new (guint, reader->n * reader->n + 1);
+  g_autofree guint *gpus = g_new (guint, reader->n), *parts = g_new0 (guint, reader->n);
+  g_autofree guint *gpu_parts = g_new (guint, reader->n), *n_links = g_new (guint, reader->n * reader->n);
   guint n = 0;
 
   for (guint i = 0; i < reader->n; i++)
@@ -401,10 +402,10 @@ read_matrix (Reader *reader, GError **error)
   if (n_gpus > FAB_IMPORT_MAX_GPUS || reader->n > FAB_IMPORT_MAX_PARTS / 4)
     return fab_file_text_fail (reader->file, 0, error, "the machine has more than %d GPUs or %d devices",
                                FAB_IMPORT_MAX_GPUS, FAB_IMPORT_MAX_PARTS / 4);
-  reader->kinds = g_new0 (FabImportedMachineKind, reader->n + 1);
-  reader->apart = g_new0 (FabApart, reader->n * reader->n + 1);
-  reader->n_links = g_new0 (guint, reader->n * reader->n + 1);
-  reader->affinity = g_new0 (const char *, reader->n + 1);
+  reader->kinds = g_new0 (FabImportedMachineKind, reader->n);
+  reader->apart = g_new0 (FabApart, reader->n * reader->n);
+  reader->n_links = g_new0 (guint, reader->n * reader->n);
+  reader->affinity = g_new0 (const char *, reader->n);
   gboolean is_good = read_cells (reader, error);
   if (is_good)
     fill (reader);

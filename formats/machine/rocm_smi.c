@@ -167,7 +167,7 @@ fill (Reader *reader, const FabMatrix *types, const FabMatrix *hops, GError **er
   if (!check_types (reader, types, error))
     return FALSE;
   choose_accelerator (reader, types, count_wired (reader, types, hops));
-  reader->parts = g_new (guint, reader->n + 1);
+  reader->parts = g_new (guint, reader->n);
   add_gpus (reader);
   if (count_wired (reader, types, hops) > 0)
     add_wires (reader, types, hops);

@@ -297,7 +297,8 @@ write_switches (Writer *self)
   }
 }
 
-static void
+/* FALSE: there is one switch alone. */
+static gboolean
 write_links (Writer *self, guint n_nics)
 {
   GString *out = self->machine->fabric;
@@ -315,6 +316,7 @@ write_links (Writer *self, guint n_nics)
                             from, to, MIN (one->n_below * n_nics, 100000));
     has_any = TRUE;
   }
+  return has_any;
 }
 
 /* Nodes in the order of a walk through the tree, so that those of one branch follow each other. */
@@ -433,13 +435,13 @@ fab_scheduler_tree_fill (FabSchedulerTree *self, FabImportedMachine *machine, co
   visit (&writer, root);
   count (&writer);
   write_switches (&writer);
-  write_links (&writer, n_nics);
+  gboolean has_links = write_links (&writer, n_nics);
   g_string_append (machine->fabric, "    attach:\n");
   write_nodes (&writer, root);
   machine->n_nodes = self->n_nodes;
   fab_imported_machine_read (machine, 0, "%u nodes below %u switches, %u of which have nodes", self->n_nodes,
                              in_tier[0] + in_tier[1] + in_tier[2] + in_tier[3], in_tier[0]);
-  if (in_tier[1] + in_tier[2] + in_tier[3] > 0)
+  if (has_links)
     fab_imported_machine_infer (
         machine, 0,
         "cables: as many up as NICs are below each switch; the file says who is below whom and not how "

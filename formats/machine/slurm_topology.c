@@ -125,7 +125,7 @@ static gboolean
 slurm_read (FabImportedMachine *machine, const FabImportRequest *request, GError **error)
 {
   g_autoptr (FabSchedulerTree) tree = fab_scheduler_tree_new ();
-  Reader self = { .scan = FAB_SCAN (&request->file), .tree = tree, .current = -1 };
+  Reader self = { .scan = FAB_SCAN (&request->file), .tree = tree };
 
   while (fab_scan_line (&self.scan))
     if (!read_line (&self, error))

@@ -163,6 +163,24 @@ maps_go_both_ways (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Switches below each other have letters up to z, and those that are deeper are of the last one. */
+static void
+levels_have_letters (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabImportedMachine) self = fab_imported_machine_new ("tool");
+  guint above = add (self, FAB_IMPORTED_MACHINE_HOST, FAB_IMPORTED_MACHINE_NO_PARENT, NULL);
+
+  self->accelerator = "l40s";
+  for (guint i = 0; i < 28; i++)
+    above = add (self, FAB_IMPORTED_MACHINE_SWITCH, above, "pcie4-x16");
+  g_autofree char *node = fab_imported_machine_node (self, "n");
+  assert_non_null (strstr (node, "      - {name: pcie_switch, kind: switch, count: 1}\n"
+                                 "      - {name: pcie_switch_b, kind: switch, count: 1}\n"));
+  assert_non_null (strstr (node, "      - {name: pcie_switch_y, kind: switch, count: 1}\n"
+                                 "      - {name: pcie_switch_z, kind: switch, count: 3}\n"
+                                 "      - {name: cpu, kind: host, count: 1}\n"));
+}
+
 static void
 parts_can_be_dropped (G_GNUC_UNUSED void **state)
 {
@@ -177,6 +195,19 @@ parts_can_be_dropped (G_GNUC_UNUSED void **state)
       "host 0\nhost 1\nswitch 0 < host 0, pcie4-x16\nswitch 1 < switch 0, pcie4-x8\nbridge 0 < host 1, pcie4-x16\n"
       "bridge 1 < host 1, pcie4-x16\ngpu 3 < switch 1, pcie4-x16\ngpu 1 < bridge 0, pcie4-x16\ngpu 2 < bridge "
       "1, pcie4-x16\n");
+  g_autoptr (FabImportedMachine) joined = fab_imported_machine_new ("tool");
+  guint host = add (joined, FAB_IMPORTED_MACHINE_HOST, FAB_IMPORTED_MACHINE_NO_PARENT, NULL),
+        nic = add (joined, FAB_IMPORTED_MACHINE_NIC, host, "pcie4-x16"),
+        one = add (joined, FAB_IMPORTED_MACHINE_GPU, host, "pcie4-x16"),
+        other = add (joined, FAB_IMPORTED_MACHINE_GPU, host, "pcie4-x16"),
+        last = add (joined, FAB_IMPORTED_MACHINE_GPU, host, "pcie4-x16");
+
+  fab_imported_machine_join (joined, one, other, "nvlink3", 4);
+  fab_imported_machine_join (joined, other, last, "nvlink3", 2);
+  fab_imported_machine_drop (joined, nic);
+  g_autofree char *kept = links_told (joined);
+  assert_string_equal (kept, "{from: gpu0, to: gpu1, link: nvlink3, count: 4}\n"
+                             "{from: gpu1, to: gpu2, link: nvlink3, count: 2}\n");
   assert_int_equal (fab_imported_machine_host (machine, 6), 0);
   assert_int_equal (fab_imported_machine_host (machine, 8), 1);
   assert_int_equal (fab_imported_machine_host (machine, 1), 1);
@@ -220,7 +251,9 @@ slower_wires_are_found (G_GNUC_UNUSED void **state)
                { "pcie5-x16", "pcie4-x16", TRUE, 0 },   { "nvlink3", "pcie4-x16", FALSE, 0 },
                { "pcie4-x16", "nvlink3", FALSE, 0 },    { "pcie-x16", "pcie4-x16", FALSE, 0 },
                { "pcie4", "pcie4-x16", FALSE, 0 },      { "pcie4-x0", "pcie4-x16", FALSE, 0 },
-               { "pcie0-x16", "pcie4-x16", FALSE, 0 },  { "pcie4-x8", "pcie3-x16", TRUE, 0 } };
+               { "pcie0-x16", "pcie4-x16", FALSE, 0 },  { "pcie4-x8", "pcie3-x16", TRUE, 0 },
+               { "pcie1-x16", "pcie2-x16", TRUE, 0.5 }, { "pcie3-x1", "pcie3-x2", TRUE, 0.5 },
+               { "pcie4-x16", "pcie4", FALSE, 0 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (FabImportedMachine) one = made (), usual = made ();
@@ -322,7 +355,7 @@ main (void)
     cmocka_unit_test (alike_wires_are_one_line), cmocka_unit_test (maps_go_both_ways),
     cmocka_unit_test (parts_can_be_dropped),     cmocka_unit_test (a_node_is_taken_with_its_notes),
     cmocka_unit_test (slower_wires_are_found),   cmocka_unit_test (other_machines_are_not_compared),
-    cmocka_unit_test (a_given_nic_needs_nics),
+    cmocka_unit_test (a_given_nic_needs_nics),   cmocka_unit_test (levels_have_letters),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

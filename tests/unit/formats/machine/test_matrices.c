@@ -116,6 +116,29 @@ affinity_and_names_count (G_GNUC_UNUSED void **state)
 
 #define PAIR(there, back) "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \t" there "\t0-3\nGPU1\t" back "\t X \t0-3\n"
 
+/* Where NVLink hides their distance, GPUs are at one host by what stands below CPU Affinity. */
+static void
+affinity_tells_hidden_hosts (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *one, *other;
+    gboolean is_one_host;
+  } rows[] = { { "0-3", "0-3", TRUE },  { "0-3", "4-7", FALSE }, { "N/A", "N/A", FALSE },
+               { "0-3", "N/A", FALSE }, { "0-3", "", FALSE },    { "", "", FALSE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *text = g_strdup_printf (
+        "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV1\t%s\nGPU1\tNV1\t X \t%s\n", rows[i].one, rows[i].other);
+    g_autoptr (FabImportedMachine) machine = read_machine ("nvidia-smi", "v100-sxm2-16gb", text, NULL);
+    g_autofree char *parts = parts_told (machine);
+
+    assert_string_equal (parts,
+                         rows[i].is_one_host
+                             ? "host 0\ngpu 0 < host 0, pcie3-x16\ngpu 1 < host 0, pcie3-x16\n"
+                             : "host 0\ngpu 0 < host 0, pcie3-x16\nhost 1\ngpu 1 < host 1, pcie3-x16\n");
+  }
+}
+
 static void
 cells_are_checked (G_GNUC_UNUSED void **state)
 {
@@ -217,6 +240,17 @@ large_matrices_are_refused (G_GNUC_UNUSED void **state)
     assert_null (read_machine ("nvidia-smi", NULL, text, &error));
     assert_string_equal (error->message, rows[i].message);
   }
+  g_autofree char *gpus = large_matrix (257, 257),
+                  *types = g_strconcat ("Link Type between two GPUs\n", gpus, NULL);
+  g_autoptr (GError) refusal = NULL;
+  assert_null (read_machine ("rocm-smi", NULL, types, &refusal));
+  assert_string_equal (refusal->message, "x: the machine has more than 256 GPUs");
+  /* so large a matrix is read, up to a mistake in its last cell */
+  g_autofree char *whole = large_matrix (512, 1);
+  g_autoptr (GError) error = NULL;
+  whole[strlen (whole) - 1] = 'Y';
+  assert_null (read_machine ("nvidia-smi", NULL, whole, &error));
+  assert_string_equal (error->message, "x:513: mlx5_511 to itself must be 'X', not 'Y'");
   g_autofree char *most = large_matrix (256, 256);
   g_autoptr (FabImportedMachine) machine = read_machine ("nvidia-smi", "l40s", most, NULL);
   assert_int_equal (machine->parts->len, 512); /* each at a host of its own */
@@ -315,6 +349,60 @@ rocm_smi_says_links_and_hosts (G_GNUC_UNUSED void **state)
   assert_string_equal (machine->accelerator, "mi300x");
 }
 
+/* Any pair may be wired, and be the only one. */
+static void
+each_pair_of_rocm_smi_counts (G_GNUC_UNUSED void **state)
+{
+  static const char *const rows[][2] = {
+    { "GPU0 0 XGMI PCIE\nGPU1 XGMI 0 PCIE\nGPU2 PCIE PCIE 0\n",
+      "{from: gpu0, to: gpu1, link: xgmi-mi250x}\n" },
+    { "GPU0 0 PCIE XGMI\nGPU1 PCIE 0 PCIE\nGPU2 XGMI PCIE 0\n",
+      "{from: gpu0, to: gpu2, link: xgmi-mi250x}\n" },
+    { "GPU0 0 PCIE PCIE\nGPU1 PCIE 0 XGMI\nGPU2 PCIE XGMI 0\n",
+      "{from: gpu1, to: gpu2, link: xgmi-mi250x}\n" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *text = g_strconcat ("Link Type between two GPUs\n GPU0 GPU1 GPU2\n", rows[i][0], NULL);
+    g_autoptr (FabImportedMachine) machine = read_machine ("rocm-smi", NULL, text, NULL);
+    g_autofree char *wires = links_told (machine), *notes = notes_told (machine->notes);
+
+    assert_string_equal (wires, rows[i][1]);
+    assert_non_null (strstr (notes, "3 inferred: accelerator: mi250x-gcd, as 1 of 3 pairs have xGMI"));
+    assert_non_null (strstr (notes, "3 read: 1 pair with an xGMI wire between them\n"));
+  }
+}
+
+/* Nodes are those of numbers in brackets or behind a blank, of several digits too; what is no number says nothing. */
+static void
+numa_nodes_are_those_of_each_gpu (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *lines;
+    gboolean is_one_host; /* of GPU 0 and GPU 1 */
+  } rows[] = {
+    { "GPU[0] : (Topology) Numa Node: 12\nGPU[1] : (Topology) Numa Node: 12\n", TRUE },
+    { "GPU[0] : (Topology) Numa Node: 12\nGPU[1] : (Topology) Numa Node: 13\n", FALSE },
+    { "GPU[0] : (Topology) Numa Node: 0\nGPU[1] : (Topology) Numa Node: 4096 \n", FALSE },
+    { "GPU[0] : (Topology) Numa Node: x\nGPU[1] : (Topology) Numa Node: 4097\n",
+      TRUE }, /* neither says one */
+    { "GPU[0] : (Topology) Numa Node: x\nGPU[0] : Numa Node: 3\nGPU[1] : Numa Node: 3\n", TRUE },
+    { "GPU[10] : Numa Node: 3\nGPU[0] : Numa Node: 2\nGPU[1] : Numa Node: 3\n", FALSE },
+    { "GPU[1] : Numa Node: 3\nGPU[0] : Numa Node: 3\nGPU[1] : Numa Node: 2\n", TRUE }, /* the first counts */
+    { "GPU[1] : Numa Node: 0\n", FALSE }, /* that of GPU 0 is not said */
+    { "", TRUE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *text = g_strconcat ("Link Type between two GPUs\n GPU0 GPU1\nGPU0 0 PCIE\nGPU1 PCIE 0\n",
+                                         rows[i].lines, NULL);
+    g_autoptr (FabImportedMachine) machine = read_machine ("rocm-smi", NULL, text, NULL);
+
+    if (fab_imported_machine_count (machine, FAB_IMPORTED_MACHINE_HOST) != (rows[i].is_one_host ? 1 : 2))
+      fail_msg ("%s", rows[i].lines);
+  }
+}
+
 static void
 mistakes_of_rocm_smi_are_told (G_GNUC_UNUSED void **state)
 {
@@ -328,6 +416,8 @@ mistakes_of_rocm_smi_are_told (G_GNUC_UNUSED void **state)
     { "rocm-smi", "Link Type between two GPUs\n\n\n GPU0\nGPU0 0\n", NULL },
     { "rocm-smi", "Link Type between two GPUs\n GPU0 GPU1\nGPU0 0 XGMI\nGPU1 WIRE 0\n",
       "x:4: GPU1 to GPU0: 'WIRE' is neither XGMI nor PCIE" },
+    { "rocm-smi", "Link Type between two GPUs\n GPU0 GPU1\nGPU0 WIRE XGMI\nGPU1 XGMI 0\n",
+      "x:3: GPU0 to GPU0: 'WIRE' is neither XGMI nor PCIE" },
     { "rocm-smi",
       "Hops between two GPUs\n GPU0\nGPU0 0\nLink Type between two GPUs\n GPU0 GPU1\nGPU0 0 XGMI\nGPU1 XGMI 0\n",
       "x: the text has hops of 1 GPUs and link types of 2" },
@@ -341,6 +431,16 @@ mistakes_of_rocm_smi_are_told (G_GNUC_UNUSED void **state)
     if (g_strcmp0 (error ? error->message : NULL, rows[i].message) != 0)
       fail_msg ("%s%s", rows[i].text, error ? error->message : "good");
   }
+  for (guint is_amd = 0; is_amd < 2; is_amd++) { /* where somebody names the format */
+    const FabFileFormat *format = fab_file_format_named (FAB_FILE_MACHINE, is_amd ? "amd-smi" : "rocm-smi");
+    const FabImportRequest request = { .file = { "x", "GPU0\n", 5 } };
+    g_autoptr (FabImportedMachine) machine = fab_imported_machine_new ("test");
+    g_autoptr (GError) error = NULL;
+
+    assert_false (format->read.machine (machine, &request, &error));
+    assert_string_equal (error->message, is_amd ? "x: the line 'LINK TYPE TABLE' is missing"
+                                                : "x: the line 'Link Type between two GPUs' is missing");
+  }
 }
 
 int
@@ -349,11 +449,14 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (distances_are_groups_of_devices),
     cmocka_unit_test (affinity_and_names_count),
+    cmocka_unit_test (affinity_tells_hidden_hosts),
     cmocka_unit_test (cells_are_checked),
     cmocka_unit_test (heads_are_lines_of_names),
     cmocka_unit_test (large_matrices_are_refused),
     cmocka_unit_test (the_format_and_the_nic_may_be_given),
     cmocka_unit_test (rocm_smi_says_links_and_hosts),
+    cmocka_unit_test (each_pair_of_rocm_smi_counts),
+    cmocka_unit_test (numa_nodes_are_those_of_each_gpu),
     cmocka_unit_test (mistakes_of_rocm_smi_are_told),
   };
 

@@ -179,7 +179,7 @@ the_rate_of_xgmi_says_the_accelerator (G_GNUC_UNUSED void **state)
   } rows[] = { { "48.0", "mi300x", "xgmi-mi300x" },     { "96.0", "mi300x", "xgmi-mi300x" },
                { "36.0", "mi250x-gcd", "xgmi-mi250x" }, { "72.0", "mi250x-gcd", "xgmi-mi250x" },
                { "24.0", "mi50", "xgmi-mi100" },        { "60.0", "mi50", "xgmi-mi100" },
-               { "61.0", "mi100", "xgmi-mi100" } };
+               { "61.0", "mi100", "xgmi-mi100" },       { "1.0", "mi50", "xgmi-mi100" } };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *rate = g_strdup_printf ("XGMI[%s]", rows[i].GBps);
@@ -207,6 +207,7 @@ cards_without_links_stand_in (G_GNUC_UNUSED void **state)
     { "12.0", "0", "a10g", "pcie3-x16" },
     { "24.0", "0", "a10g", "pcie4-x16" },
     { "40.0", "0", "a10g", "pcie4-x16" },
+    { "40.5", "0", "l40s", "pcie4-x16" },
     { "48.0", "0", "l40s", "pcie5-x16" },
     { "96.0", "0", "l40s", "pcie6-x16" },
     { "6.0", "0", "a10g", "pcie3-x8" },
@@ -224,7 +225,7 @@ cards_without_links_stand_in (G_GNUC_UNUSED void **state)
     g_autofree char *parts = parts_told (machine), *notes = notes_told (machine->notes);
     g_autofree char *expected = g_strdup_printf ("host 0\ngpu 0 < host 0, %s\ngpu 1 < host 0, %s\n",
                                                  rows[i].link, rows[i].link);
-    gboolean is_guess = g_str_equal (rows[i].pcie, "40.0") || g_str_equal (rows[i].pcie, "1.5")
+    gboolean is_guess = g_str_has_prefix (rows[i].pcie, "40.") || g_str_equal (rows[i].pcie, "1.5")
                      || g_str_equal (rows[i].pcie, "192.0");
     g_autofree char *guess = g_strdup_printf ("3 inferred: PCIe: generation 4 x16 where the log has %g GB/s,",
                                               g_ascii_strtod (rows[i].pcie, NULL));
@@ -359,6 +360,28 @@ ports_have_their_kind_and_rate (G_GNUC_UNUSED void **state)
                  == (strstr (rows[i].note, "InfiniBand, which") != NULL));
     assert_int_equal (fab_imported_machine_count (machine, FAB_IMPORTED_MACHINE_NIC), rows[i].nic != NULL);
     assert_null (strstr (notes, "left out"));
+  }
+}
+
+/* A communicator of one node says nothing, and 100000 are the most. */
+static void
+communicators_say_how_many_nodes (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *nodes;
+    guint n;
+  } rows[] = { { "1", 1 }, { "2", 2 }, { "100000", 100000 }, { "100001", 1 }, { "x", 1 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *text = g_strdup_printf (
+        "=== System : maxBw 1.0\nCPU/0 (1/1/3)\n+ PCI[24.0] - GPU/1000 (0)\n=====\ncomm nNodes %s end\n",
+        rows[i].nodes);
+    g_autoptr (FabImportedMachine) machine = read_machine ("nccl-tree", NULL, text, NULL);
+    g_autofree char *notes = notes_told (machine->notes),
+                    *note = g_strdup_printf ("5 read: %u nodes in the communicator (nNodes)\n", rows[i].n);
+
+    assert_int_equal (machine->n_nodes, rows[i].n);
+    assert_true ((strstr (notes, note) != NULL) == (rows[i].n > 1));
   }
 }
 
@@ -567,6 +590,7 @@ main (void)
     cmocka_unit_test (processors_say_the_link_between_them),
     cmocka_unit_test (ranks_number_gpus),
     cmocka_unit_test (ports_have_their_kind_and_rate),
+    cmocka_unit_test (communicators_say_how_many_nodes),
     cmocka_unit_test (slower_nics_are_left_out),
     cmocka_unit_test (gpus_are_joined_to_their_processors),
     cmocka_unit_test (lines_begin_with_times),
