@@ -31,6 +31,8 @@ prompts_say_whose_table_it_is (G_GNUC_UNUSED void **state)
     { "admin@leaf1:~$ sudo lldpshow\n", "leaf1" },
     { "show lldp table\n", "switch" },
     { "leaf1=show lldp table\n", "switch" },
+    { "leaf1show lldp table\n", "switch" },
+    { "@show lldp table\n", "switch" },
     { "", "switch" },
   };
 
@@ -77,6 +79,19 @@ bridges_are_switches_and_cards_are_not (G_GNUC_UNUSED void **state)
   }
 }
 
+/* What a command prints ends at the next prompt, though no empty line stands between. */
+static void
+outputs_end_at_the_next_prompt (G_GNUC_UNUSED void **state)
+{
+  assert_cables (
+      "admin@a:~$ show lldp table\n" TABLE "Ethernet0  n1            eth2               R\n"
+      "admin@a:~$ show version\nSONiC      Software      Version: 4         R\n"
+      "admin@a:~$ show interfaces status\n  Interface    Lanes    Speed\n  Ethernet0    1,2    100G\n"
+      "admin@b:~$ show interfaces counters\n  Ethernet0    1,2    100G\n"
+      "admin@b:~$ show lldp table\n" TABLE "Ethernet0  n2            eth2               R\n",
+      "a:0 - n1 eth2:1 100G\nb:0 - n2 eth2:1 400G\n");
+}
+
 /* Speeds are those of the switch whose prompt came last; what no line says runs at 400G. A cable between two switches
  * that both have tables counts once, at the end whose name comes first. */
 static void
@@ -88,6 +103,7 @@ speeds_are_those_of_each_switch (G_GNUC_UNUSED void **state)
       "admin@a:~$ show lldp table\n" TABLE "Ethernet0  n1            eth2               R\n"
       "Ethernet4  n2            eth2               R\n"
       "Ethernet8  b             Ethernet12         BR\n"
+      "Ethernet16 a             Ethernet20         BR\n" /* a loop is no cable */
       "eth0       oob           Ethernet1          BR\n"
       "Management0 oob          Ethernet2          BR\n\n"
       "admin@b:~$ show lldp table\n" TABLE "Ethernet12 a             Ethernet8          BR\n"
@@ -97,7 +113,7 @@ speeds_are_those_of_each_switch (G_GNUC_UNUSED void **state)
   g_autoptr (FabImportedMachine) machine = read_machine ("lldp", NULL, text, NULL);
   g_autofree char *notes = notes_told (machine->notes);
   assert_non_null (strstr (notes, "12 inferred: 2 ports run at 400G: LLDP says no rates;"));
-  assert_non_null (strstr (notes, "14 left out: left out: 2 neighbours at ports of management\n"));
+  assert_non_null (strstr (notes, "15 left out: left out: 2 neighbours at ports of management\n"));
 }
 
 static void
@@ -121,6 +137,23 @@ rows_without_a_port_are_refused (G_GNUC_UNUSED void **state)
   }
 }
 
+static void
+tables_are_known_by_their_heads (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *text;
+    gboolean is_one;
+  } rows[] = { { "LocalPort RemoteDevice RemotePortID\n", TRUE },
+               { "LocalPort RemoteDevice\n", FALSE },
+               { "LocalPort RemotePortID\n", FALSE },
+               { "RemoteDevice RemotePortID\n", FALSE } };
+  const FabFileFormat *format = fab_file_format_named (FAB_FILE_MACHINE, "lldp");
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    assert_true (format->recognises (&(FabFileText){ "x", rows[i].text, strlen (rows[i].text) })
+                 == rows[i].is_one);
+}
+
 int
 main (void)
 {
@@ -129,6 +162,8 @@ main (void)
     cmocka_unit_test (bridges_are_switches_and_cards_are_not),
     cmocka_unit_test (speeds_are_those_of_each_switch),
     cmocka_unit_test (rows_without_a_port_are_refused),
+    cmocka_unit_test (tables_are_known_by_their_heads),
+    cmocka_unit_test (outputs_end_at_the_next_prompt),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -112,6 +112,8 @@ cables_could_be_faster_or_wider (G_GNUC_UNUSED void **state)
     { "Could be 4X Could be 53.125 Gbps", "4xHDR" },
     { "Could be 12X", "12xEDR" },
     { "Could be 13X", NULL },
+    { "Could be 1X", "1xEDR" },
+    { "Could be 0X", NULL },
     { "Could be 77 Gbps", NULL },
     { "Could be Extended speed", NULL },
   };
@@ -140,6 +142,69 @@ cables_could_be_faster_or_wider (G_GNUC_UNUSED void **state)
         "1 port is up and not active, the first in line 3; it counts, as it does once a subnet manager "
         "has set it up");
   }
+}
+
+/* Every device of a text of iblinkinfo, "lid-3 S b1 leaf": S is a switch, C an adapter. (transfer full) */
+static char *
+devices_told (const char *text)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabImportedMachine) machine = read_text ("iblinkinfo", text, &error);
+  GString *out = g_string_new (NULL);
+
+  if (machine == NULL)
+    fail_msg ("%s", error->message);
+  for (guint i = 0; i < machine->network->devices->len; i++) {
+    const FabImportedDevice *device = fab_imported_network_device (machine->network, i);
+
+    g_string_append_printf (out, "%s %c %" G_GINT64_MODIFIER "x %s\n", device->id,
+                            device->is_switch ? 'S' : 'C', device->guid, device->name ? device->name : "-");
+  }
+  return g_string_free (out, FALSE);
+}
+
+/* A line begins with the GUID of an adapter, a head has that of a switch, and either end may have one. Without heads a
+ * line that begins with a GUID is an adapter's and another one a switch's; with -l the number of ports decides. */
+static void
+lids_are_adapters_or_switches (G_GNUC_UNUSED void **state)
+{
+  static const char *const rows[][2] = {
+    { "Switch: 0xb1 leaf:\n" LINE ("", 3, 1, "53.125", 1, 1, "n1 HCA-1") "CA: n1 HCA-1:\n" LINE (
+          "0xa1", 1, 1, "53.125", 3, 1, "leaf") "CA: n2 HCA-1:\n" LINE ("", 2, 1, "53.125", 3, 2, "leaf"),
+      "lid-3 S b1 leaf\nlid-1 C a1 n1 HCA-1\nlid-2 C 0 n2 HCA-1\n" },
+    { LINE ("0xa1", 1, 1, "53.125", 3, 1, "leaf") LINE ("", 3, 1, "53.125", 1, 1, "n1 HCA-1"),
+      "lid-1 C a1 n1 HCA-1\nlid-3 S 0 leaf\n" },
+    { LINE ("", 3, 1, "53.125", 1, 1, "n1 HCA-1"), "lid-3 S 0 -\nlid-1 C 0 n1 HCA-1\n" },
+    { LINE ("0xb1 \"leaf\"", 3, 1, "53.125", 1, 1, "n1 HCA-1")
+          LINE ("\"leaf\"", 3, 2, "53.125", 2, 1, "n2 HCA-1")
+              LINE ("0xa2 \"n2 HCA-1\"", 2, 1, "53.125", 3, 2, "leaf"),
+      "lid-3 S b1 leaf\nlid-1 C 0 n1 HCA-1\nlid-2 C a2 n2 HCA-1\n" },
+    { "Switch 0xb1 leaf\n  3 1[  ] ==( 4X 53.125 Gbps Active/  LinkUp)==> 0xa1 1 1[  ] \"n1 HCA-1\" ( )\n"
+      "  3 2[  ] ==( 4X 53.125 Gbps Active/  LinkUp)==> 1 1[  ] \"n1 HCA-1\" ( )\n",
+      "lid-3 S b1 leaf\nlid-1 C a1 n1 HCA-1\n" },
+    /* a line of a switch may have its own GUID, which counts before that of the head, and stays */
+    { "Switch: 0xb1 leaf:\n" LINE ("0xb2", 3, 1, "53.125", 1, 1, "n1 HCA-1")
+          LINE ("", 3, 2, "53.125", 2, 1, "n2 HCA-1"),
+      "lid-3 S b2 leaf\nlid-1 C 0 n1 HCA-1\nlid-2 C 0 n2 HCA-1\n" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *devices = devices_told (rows[i][0]);
+
+    assert_string_equal (devices, rows[i][1]);
+  }
+}
+
+/* 20000 cables are the most that a network has. */
+static void
+large_networks_are_refused (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GString) text = g_string_new ("Switch: 0xb1 leaf:\n");
+
+  for (guint i = 0; i <= 20000; i++)
+    g_string_append_printf (text, "9 %u[ ] ==( 4X 25.78125 Gbps Active/LinkUp)==> %u 1[ ] \"\" ( )\n",
+                            i % 200, 10 + i);
+  assert_refused ("iblinkinfo", text->str, "net:20002: the network has more than 20000 cables");
 }
 
 static void
@@ -297,6 +362,8 @@ main (void)
     cmocka_unit_test (a_lid_with_several_ports_is_a_switch),
     cmocka_unit_test (ports_that_are_down_are_no_cables),
     cmocka_unit_test (cables_could_be_faster_or_wider),
+    cmocka_unit_test (lids_are_adapters_or_switches),
+    cmocka_unit_test (large_networks_are_refused),
     cmocka_unit_test (iblinkinfo_is_refused_at_the_place),
     cmocka_unit_test (lines_of_ports_are_read),
     cmocka_unit_test (tables_of_neighbours_are_read),

@@ -366,6 +366,21 @@ lists_have_limits (G_GNUC_UNUSED void **state)
 }
 
 static void
+large_trees_are_refused (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabImportedMachine) machine = read_machine (
+      "slurm-topology", NULL, "SwitchName=t Switches=s[1-19999]\nSwitchName=s1 Nodes=n1\n", &error);
+
+  assert_null (error);
+  assert_int_equal (machine->n_nodes, 1);
+  assert_refused ("slurm-topology", "SwitchName=t Switches=s[1-20000]\nSwitchName=s1 Nodes=n1\n",
+                  "x:1:23: there are more than 20000 switches");
+  assert_refused ("slurm-topology", "SwitchName=s Nodes=n[1-200000]\nSwitchName=t Nodes=m1\n",
+                  "x:2:20: there are more than 200000 nodes");
+}
+
+static void
 files_of_topograph_are_told_apart (G_GNUC_UNUSED void **state)
 {
   static const struct {
@@ -444,6 +459,7 @@ main (void)
     cmocka_unit_test (what_stands_twice_counts_once),
     cmocka_unit_test (as_many_nodes_as_there_are),
     cmocka_unit_test (lists_have_limits),
+    cmocka_unit_test (large_trees_are_refused),
     cmocka_unit_test (files_of_topograph_are_told_apart),
     cmocka_unit_test (models_and_graphs_of_topograph_are_trees),
     cmocka_unit_test (what_is_no_tree_is_refused_at_the_place),
