@@ -105,15 +105,17 @@ fab_job_take_fsdp (FabJobReading *self)
 static const char *
 kind_of (const char *type)
 {
-  static const char *const rows_of[][2] = { { "FSDP", "fsdp" },
-                                            { "DEEPSPEED", "zero" },
-                                            { "MEGATRON_LM", "megatron" },
-                                            { "MULTI_GPU", "ddp" },
-                                            { "NO", "ddp" } };
+  static const struct {
+    const char *type, *kind;
+  } kinds[] = { { "FSDP", "fsdp" },
+                { "DEEPSPEED", "zero" },
+                { "MEGATRON_LM", "megatron" },
+                { "MULTI_GPU", "ddp" },
+                { "NO", "ddp" } };
 
-  for (guint i = 0; type && i < G_N_ELEMENTS (rows_of); i++)
-    if (g_ascii_strcasecmp (type, rows_of[i][0]) == 0)
-      return rows_of[i][1];
+  for (guint i = 0; type && i < G_N_ELEMENTS (kinds); i++)
+    if (g_ascii_strcasecmp (type, kinds[i].type) == 0)
+      return kinds[i].kind;
   return NULL;
 }
 

@@ -69,7 +69,9 @@ static const FabJobRow rows[] = {
 static void
 take_fsdp (FabJobReading *self)
 {
-  static const char *const words[][3] = {
+  static const struct {
+    const char *word, *key, *value;
+  } words[] = {
     { "hybrid_shard_zero2", "sharding", "hybrid_grad_op" },
     { "hybrid_shard", "sharding", "hybrid" },
     { "full_shard", "sharding", "full" },
@@ -82,8 +84,8 @@ take_fsdp (FabJobReading *self)
   self->job->kind = "fsdp";
   for (guint i = 0; said && said[i]; i++)
     for (guint k = 0; k < G_N_ELEMENTS (words); k++)
-      if (strcmp (said[i], words[k][0]) == 0)
-        fab_imported_job_set (self->job, self->settings, fsdp, words[k][1], words[k][2]);
+      if (strcmp (said[i], words[k].word) == 0)
+        fab_imported_job_set (self->job, self->settings, fsdp, words[k].key, words[k].value);
   fab_job_take_fsdp (self);
 }
 
@@ -91,7 +93,6 @@ take_fsdp (FabJobReading *self)
 static void
 take_deepspeed_name (FabJobReading *self, const FabJobSetting *setting)
 {
-  static const char *const marks[][2] = { { "3", "3" }, { "2", "2" }, { "1", "1" }, { "0", NULL } };
   g_autofree char *name = g_path_get_basename (setting->value);
   const char *z = strstr (name, "zero") ? strstr (name, "zero") + 4
                 : strstr (name, "_z")   ? strstr (name, "_z") + 2
@@ -100,11 +101,11 @@ take_deepspeed_name (FabJobReading *self, const FabJobSetting *setting)
   fab_imported_job_infer (
       self->job, "%s names %s; name that file behind this one, and its keys hold: `import job %s %s`",
       self->settings->file->name, setting->value, self->settings->file->name, setting->value);
-  for (guint i = 0; z != NULL && i < G_N_ELEMENTS (marks); i++)
-    if (z[strspn (z, "_-")] == marks[i][0][0] && marks[i][1] != NULL) {
-      self->job->kind = "zero";
-      fab_job_conclude (self, "stage", marks[i][1], "by the name of that file");
-    }
+  g_autofree char *stage = z != NULL ? g_strndup (z + strspn (z, "_-"), 1) : g_strdup ("");
+  if (strpbrk (stage, "123") != NULL) {
+    self->job->kind = "zero";
+    fab_job_conclude (self, "stage", stage, "by the name of that file");
+  }
 }
 
 /* Without DeepSpeed and FSDP the Trainer uses DistributedDataParallel. */

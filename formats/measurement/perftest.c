@@ -40,13 +40,13 @@ perftest_clear (FabPerftest *self)
 static const char *
 find_method (const FabWord *text)
 {
-  static const char *const methods[][3] = { { "Write", "_write_", "write" },
-                                            { "Read", "_read_", "read" },
-                                            { "Send", "_send_", "send" } };
+  static const struct {
+    const char *in_title, *in_command, *method;
+  } rows[] = { { "Write", "_write_", "write" }, { "Read", "_read_", "read" }, { "Send", "_send_", "send" } };
 
-  for (guint i = 0; i < G_N_ELEMENTS (methods); i++)
-    if (fab_word_has (text, methods[i][0]) || fab_word_has (text, methods[i][1]))
-      return methods[i][2];
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (fab_word_has (text, rows[i].in_title) || fab_word_has (text, rows[i].in_command))
+      return rows[i].method;
   return NULL;
 }
 

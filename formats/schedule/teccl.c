@@ -21,6 +21,7 @@
 #include "formats/schedule/schedule.h"
 #include "formats/text/json.h"
 #include "sim/base/error.h"
+#include "sim/base/order.h"
 
 #define MOST_NODES 65536
 #define MOST_CHUNKS 16777216
@@ -88,16 +89,15 @@ take_number (const char **at, guint most, guint *value)
   return TRUE;
 }
 
-static gboolean
+/* Stays before what is no volume. */
+static void
 take_volume (const char **at, double *value)
 {
   char *end;
 
   *value = g_ascii_strtod (*at, &end);
-  if (end == *at || !(*value > 0) || *value > 1 + VOLUME_ERROR)
-    return FALSE;
-  *at = end;
-  return TRUE;
+  if (*value > 0 && *value <= 1 + VOLUME_ERROR)
+    *at = end;
 }
 
 /* "3->5 [with volume 0.5 ]in epoch 0[ via switches 17 -> 34]" */
@@ -108,9 +108,11 @@ take_hop (const char *at, Flow *flow)
 
   flow->volume = 0;
   if (!take_number (&at, MOST_NODES - 1, &flow->from) || !take (&at, "->")
-      || !take_number (&at, MOST_NODES - 1, &flow->to)
-      || (take (&at, " with volume ") && !take_volume (&at, &flow->volume)) || !take (&at, " in epoch ")
-      || !take_number (&at, G_MAXINT, &flow->epoch))
+      || !take_number (&at, MOST_NODES - 1, &flow->to))
+    return FALSE;
+  if (take (&at, " with volume "))
+    take_volume (&at, &flow->volume);
+  if (!take (&at, " in epoch ") || !take_number (&at, G_MAXINT, &flow->epoch))
     return FALSE;
   flow->first_stop = flow->to;
   if (take (&at, " via switches ")) {
@@ -325,7 +327,7 @@ compare_numbers (gconstpointer a, gconstpointer b)
 {
   guint x = GPOINTER_TO_UINT (a), y = GPOINTER_TO_UINT (b);
 
-  return x < y ? -1 : x > y;
+  return fab_order_guints (&x, &y);
 }
 
 static gint
@@ -333,9 +335,8 @@ compare_epochs (gconstpointer a, gconstpointer b)
 {
   const Flow *x = a, *y = b;
 
-  if (x->epoch != y->epoch)
-    return x->epoch < y->epoch ? -1 : 1;
-  return x->number < y->number ? -1 : x->number > y->number;
+  return x->epoch != y->epoch ? fab_order_guints (&x->epoch, &y->epoch)
+                              : fab_order_guints (&x->number, &y->number);
 }
 
 /* The GPUs are the nodes with chunks of their own. */
@@ -458,7 +459,7 @@ count_peers (const FabGiven *given)
 {
   g_autoptr (GHashTable) pairs = g_hash_table_new (NULL, NULL);
   g_autofree guint *n = g_new0 (guint, given->n_ranks);
-  guint most = 0;
+  guint most = 1;
 
   for (guint i = 0; i < given->messages->len; i++) {
     const FabGivenMessage *message = &g_array_index (given->messages, FabGivenMessage, i);

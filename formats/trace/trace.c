@@ -185,7 +185,9 @@ fab_trace_type_bytes (const char *dtype)
 const char *
 fab_trace_dimension (const char *group)
 {
-  static const char *const rows[][2] = {
+  static const struct {
+    const char *part, *dimension;
+  } rows[] = {
     { "expert", "expert" }, { "ep_", "expert" },      { "tensor", "tensor" }, { "tp_", "tensor" },
     { "mp_", "tensor" },    { "context", "context" }, { "cp_", "context" },   { "pipeline", "pipeline" },
     { "pp_", "pipeline" },  { "data", "data" },       { "dp_", "data" },      { "fsdp", "data" },
@@ -193,8 +195,8 @@ fab_trace_dimension (const char *group)
   g_autofree char *name = g_ascii_strdown (group, -1);
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-    if (strstr (name, rows[i][0]) != NULL)
-      return rows[i][1];
+    if (strstr (name, rows[i].part) != NULL)
+      return rows[i].dimension;
   return "other";
 }
 

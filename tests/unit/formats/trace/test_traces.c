@@ -289,6 +289,9 @@ the_inspector_has_lengths (G_GNUC_UNUSED void **state)
       "4 ranks, other, '0xa 1'\n"
       "a 0 left out: a: 1 messages between two ranks were left out\n"
       "a 0 inferred: rank 2 has no collective in common with rank 0, so their clocks count as equal\n");
+  const char *const texts[] = { text, NULL };
+  g_autoptr (FabTrace) trace = read_traces (texts, NULL);
+  assert_true (trace->has_only_lengths);
 }
 
 static void
