@@ -294,7 +294,7 @@ read_row (Reader *self)
                             "`kind` says it";
   if (missing)
     fab_readings_mistake (self->readings, &self->line.whole, "%s", missing);
-  else if (size_bytes > 0 && !fab_readings_has_mistakes (self->readings))
+  else if (!fab_readings_has_mistakes (self->readings))
     add_point (self, &series, size_bytes, value, &spread);
   fab_series_clear (&series);
 }

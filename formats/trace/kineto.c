@@ -18,7 +18,7 @@ typedef struct {
   char phase;
   char category[32], ts[40], dur[40];
   char name[FAB_FILE_TEXT_BYTES + 1];
-  gint64 correlation, stream, tid, device, in_elements, out_elements, group_size;
+  gint64 correlation, stream, tid, in_elements, out_elements, group_size;
   gint64 external;
   gint64 sides[MAX_TENSORS][MAX_SIDES]; /* of the first tensors of an operator; 0 behind the last side */
   double elements, first_elements, second_elements; /* of a call's tensors: all, the first, the second one */
@@ -142,8 +142,6 @@ read_arg (FabFileJson *json, Event *event)
     return fab_trace_read_whole (json, G_MININT64, &event->correlation);
   if (strcmp (key, "stream") == 0)
     return fab_trace_read_whole (json, G_MININT64, &event->stream);
-  if (strcmp (key, "device") == 0)
-    return fab_trace_read_whole (json, G_MININT64, &event->device);
   if (strcmp (key, "In msg nelems") == 0)
     return fab_trace_read_whole (json, G_MININT64, &event->in_elements);
   if (strcmp (key, "Out msg nelems") == 0)
@@ -219,7 +217,7 @@ event_reset (Event *event)
   event->phase = event->category[0] = event->ts[0] = event->dur[0] = event->name[0] = '\0';
   event->collective[0] = event->dtype[0] = event->group[0] = event->group_name[0] = '\0';
   event->group_description[0] = '\0';
-  event->correlation = event->stream = event->tid = event->device = -1;
+  event->correlation = event->stream = event->tid = -1;
   event->in_elements = event->out_elements = event->group_size = 0;
   event->external = -1;
   memset (event->sides, 0, sizeof event->sides);
@@ -448,7 +446,7 @@ add_event (FabTrace *trace, FabTracedRank *rank, FabFileJson *json, const Event 
   if (g_str_has_prefix (event->name, "Optimizer.step#")
       && g_ascii_strcasecmp (category, "user_annotation") == 0)
     return add_optimizer_step (rank, json, event);
-  if ((is_call (event->name) || is_operator (event->name)) && event->elements > 0)
+  if (is_call (event->name) || is_operator (event->name))
     return g_ascii_strcasecmp (category, "gpu_user_annotation") == 0 || add_call (rank, json, event);
   if (event->correlation >= 0 && is_launch (category))
     return add_launch (rank, json, event);

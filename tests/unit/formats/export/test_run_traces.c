@@ -387,6 +387,62 @@ arrows_leave_what_computed (G_GNUC_UNUSED void **state)
   }
 }
 
+/* With its waiting a collective begins when its rank arrives; the next one on the stream, for which nobody waited, begins
+ * where it begins. */
+static void
+waiting_belongs_to_one_collective (G_GNUC_UNUSED void **state)
+{
+  const FabCollectiveRecord collective = collective_of (0, 0, "all_reduce", 5);
+  const FabSpanRecord spans[] = { span_of (0, 0, FAB_SPAN_WAIT, "comm", "bucket0", 1, 2),
+                                  span_of (0, 0, FAB_SPAN_COMM, "comm", "bucket0", 2, 3),
+                                  span_of (0, 0, FAB_SPAN_COMM, "comm", "bucket0", 5, 6) };
+  const FabKinetoOptions options = { "0", TRUE, upper };
+  g_autofree char *file = path_of ("one.db"), *directory = path_of ("one"),
+                  *path = g_build_filename (directory, "rank-0.json", NULL), *text = NULL;
+  g_auto (FabTraceSource) source = { 0 };
+  guint n_kernels = 0;
+
+  write_small_run (file, 1, &collective, spans, G_N_ELEMENTS (spans));
+  assert_true (fab_trace_source_open (&source, file, 0, -1, -1, NULL));
+  assert_true (fab_trace_write_kineto (&source, directory, &options, NULL));
+  assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  for (const char *at = text; (at = strstr (at, "\"name\":\"ncclDevKernel")) != NULL; n_kernels++, at++) {
+    const char *times = strstr (at, "\"ts\":");
+
+    assert_true (g_str_has_prefix (times, n_kernels == 0 ? "\"ts\":1.000,\"dur\":2.000,"
+                                                         : "\"ts\":5.000,\"dur\":1.000,"));
+  }
+  assert_int_equal (n_kernels, 2);
+  g_unlink (path);
+  g_rmdir (directory);
+  g_unlink (file);
+}
+
+/* A rank that is not there, a folder that cannot be made, and a file that cannot be written. */
+static void
+what_cannot_be_written_is_told (G_GNUC_UNUSED void **state)
+{
+  FabKinetoOptions options = { "9", FALSE, upper };
+  g_autofree char *directory = path_of ("one"), *below = g_build_filename (db, "x", NULL),
+                  *path = g_build_filename (directory, "rank-0.json", NULL),
+                  *missing = g_build_filename (directory, "missing", "x.json", NULL);
+  g_autoptr (GError) no_rank = NULL, no_folder = NULL, no_file = NULL;
+  g_auto (FabTraceSource) source = { 0 };
+
+  open_source (&source, -1, -1);
+  assert_false (fab_trace_write_kineto (&source, directory, &options, &no_rank));
+  assert_string_equal (no_rank->message, "--ranks: no rank 9; they are 0 to 3");
+  options.ranks = "0";
+  assert_false (fab_trace_write_kineto (&source, below, &options, &no_folder));
+  assert_true (g_str_has_prefix (no_folder->message, below));
+  assert_int_equal (g_mkdir_with_parents (path, 0755), 0);
+  assert_false (fab_trace_write_kineto (&source, directory, &options, &no_file));
+  assert_true (g_str_has_prefix (no_file->message, path));
+  assert_false (fab_trace_write_chrome (&source, missing, NULL));
+  g_rmdir (path);
+  g_rmdir (directory);
+}
+
 /* --- what is asked for --- */
 
 static void
@@ -531,6 +587,8 @@ main (void)
     cmocka_unit_test (devices_are_those_of_a_node),
     cmocka_unit_test (streams_have_numbers),
     cmocka_unit_test (arrows_leave_what_computed),
+    cmocka_unit_test (waiting_belongs_to_one_collective),
+    cmocka_unit_test (what_cannot_be_written_is_told),
     cmocka_unit_test (ranges_are_those_of_the_run),
     cmocka_unit_test (ranks_are_those_of_a_list),
     cmocka_unit_test (ranks_of_classes_with_gaps),

@@ -186,6 +186,8 @@ calls_give_sizes (G_GNUC_UNUSED void **state)
   } rows[] = {
     { CALL ("nccl:all_reduce", "90", "20", "[[2, 3], [4]]", "[\"float\", \"int\"]"), "ncclAllReduce",
       "all_reduce 40 B 0 ranks" },
+    { CALL ("nccl:all_reduce", "90", "20", "[[1], [2], [3], [4], [5], [6, 1, 1, 1, 1]]", "[\"float\"]"),
+      "ncclAllReduce", "all_reduce 84 B 0 ranks" },
     { CALL ("rccl:all_reduce", "90", "20", "[[2, 3], []]", "[\"\", \"c10::Half\"]"), "ncclAllReduce",
       "all_reduce 12 B 0 ranks" },
     { CALL ("nccl:all_gather", "90", "20", "[[6]]", "[\"float\"]"), "ncclAllGather",
@@ -286,6 +288,7 @@ operators_have_shapes (G_GNUC_UNUSED void **state)
     { OPERATOR ("aten::bmm", "[[4, 8, 16], [5, 16, 32]]"), "" },
     { OPERATOR ("aten::mm", "[[8, 16], [17, 32]]"), "" },
     { OPERATOR ("aten::mm", "[[8, 16]]"), "" },
+    { OPERATOR ("aten::mm", "[[8, 16, 0, 0, 16, 32]]"), "" },
     { OPERATOR ("aten::mm", "[[0, 16], [16, 32]]"), "" },
     { OPERATOR ("aten::mm", "[[8, 0], [0, 32]]"), "" },
     { OPERATOR ("aten::mm", "[[8, 16], [16, 0]]"), "" },
