@@ -107,7 +107,7 @@ split (Reader *self)
     gboolean is_quoted = at < end && *at == '"';
     const char *start = at += is_quoted;
 
-    while (at < end && (is_quoted ? *at != '"' || (at + 1 < end && at[1] == '"') : *at != ','))
+    while (at < end && (is_quoted ? *at != '"' || at[1] == '"' : *at != ','))
       at += is_quoted && *at == '"' ? 2 : 1;
     self->fields[self->n_fields++] = (FabWord){ .at = start, .length = (gsize) (MIN (at, end) - start) };
     at += is_quoted && at < end;

@@ -100,6 +100,21 @@ rates_have_samples (G_GNUC_UNUSED void **state)
   assert_int_equal (self->notes->len, 1);
 }
 
+/* Products have three sides, attention five. */
+static void
+kernels_have_shapes (G_GNUC_UNUSED void **state)
+{
+  static const char *const heads[][2] = { { "# kind: product\n# shape: 2x3x4\n", "2x3x4" },
+                                          { "# kind: attention\n# shape: 2x3x4x5x6\n", "2x3x4x5x6" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (heads); i++) {
+    g_autofree char *text = g_strconcat (heads[i][0], "size_bytes,time_us\n8,1\n", NULL);
+    g_autoptr (FabMeasurements) self = read_good (text);
+
+    assert_string_equal (measured_at (self, 0)->series.shape, heads[i][1]);
+  }
+}
+
 /* Sizes come in ascending order; the same value twice is one, and a value of 0 is left out with a note. */
 static void
 points_are_sorted (G_GNUC_UNUSED void **state)
@@ -197,6 +212,7 @@ mistakes_have_their_place (G_GNUC_UNUSED void **state)
     { "# kind: collective\n# op: all_reduce\n# ranks: 1\nsize_bytes,time_us\n8,1\n",
       "a collective needs `op` and `n_ranks`, at least 2" },
     { "# kind: product\n# shape: 2x3\nsize_bytes,time_us\n8,1\n", "a product needs a `shape`" },
+    { "# kind: product\n# shape: 2x3x4x5\nsize_bytes,time_us\n8,1\n", "a product needs a `shape`" },
     { "# kind: attention\n# shape: 2x3x4x5\nsize_bytes,time_us\n8,1\n", "attention needs a `shape`" },
     { "type,m,n,k,us\nfp4,2,3,5,1.5\n", "t:2:1: a type is bf16, fp16, tf32 or fp8" },
     { "type,m,n,k,us\nbf16,2,16777217,5,1.5\n", "t:2:8: a side of a matrix is at most 2^24" },
@@ -226,9 +242,13 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (every_column_has_its_place), cmocka_unit_test (values_have_three_units),
-    cmocka_unit_test (rates_have_samples),         cmocka_unit_test (points_are_sorted),
-    cmocka_unit_test (kernels_move_so_many_bytes), cmocka_unit_test (tables_of_kernels_follow_one_another),
+    cmocka_unit_test (every_column_has_its_place),
+    cmocka_unit_test (values_have_three_units),
+    cmocka_unit_test (rates_have_samples),
+    cmocka_unit_test (kernels_have_shapes),
+    cmocka_unit_test (points_are_sorted),
+    cmocka_unit_test (kernels_move_so_many_bytes),
+    cmocka_unit_test (tables_of_kernels_follow_one_another),
     cmocka_unit_test (mistakes_have_their_place),
   };
 

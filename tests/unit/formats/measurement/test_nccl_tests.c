@@ -125,6 +125,169 @@ test_cpu_time (G_GNUC_UNUSED void **state)
   assert_true (row_at (self, 0)->in_place_busbw_GBps < 0);
 }
 
+/* The program stands in a command, or in what the tests print; other words end in something else. */
+static void
+test_program (G_GNUC_UNUSED void **state)
+{
+  static const char *const cases[][2] = {
+    { "mpirun -np 8 ./build/all_reduce_perf -b 8", "all_reduce_perf" },
+    { "/opt/x/alltoall_perf_mpi -g 1", "alltoall_perf" },
+    { "# Collective test starting: sendrecv_perf", "sendrecv_perf" },
+    { "all_gather_perfect", NULL },
+    { "_perf", NULL },
+    { "a perf b", NULL },
+    { "all_gather_perfect all_reduce_perf reduce_perf", "all_reduce_perf" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *text = g_strconcat (cases[i][0],
+                                         "\n# size count type time algbw busbw\n8 2 float 1 2 1\n",
+                                         "reduce_scatter_perf\n", NULL);
+    g_autoptr (FabNcclTests) self = fab_nccl_tests_parse ("t", text, strlen (text), NULL);
+
+    assert_int_equal (g_strcmp0 (self->program, cases[i][1]), 0);
+  }
+  static const char *const args[][2] = { { "[\"/x/all_reduce_perf\"]", "all_reduce_perf" },
+                                         { "[]", NULL },
+                                         { "[[\"a_perf\"]]", NULL },
+                                         { "\"a_perf\"", NULL } };
+  for (guint i = 0; i < G_N_ELEMENTS (args); i++) {
+    g_autofree char *text = g_strdup_printf (
+        "{\"args\": %s, \"results\": [{\"size\": 8, \"in_place\": {\"alg_bw\": 1, \"bus_bw\": 1}}]}",
+        args[i][0]);
+    g_autoptr (FabNcclTests) self = fab_nccl_tests_parse ("t", text, strlen (text), NULL);
+
+    assert_int_equal (g_strcmp0 (self->program, args[i][1]), 0);
+  }
+}
+
+/* What stands above the table: ranks, each on the host behind "on", and GPUs of a thread. */
+static void
+test_head (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *head;
+    guint n_ranks, n_nodes, gpus_per_thread;
+  } cases[] = {
+    { "# Rank 0 Group 0 Pid 1 on a device 0\n# Rank 1 Pid 2 on b device 0\n# Rank 2 Pid 3 on a device 1", 3,
+      2, 0 },
+    { "# Rank 0 Pid 1 on a on b", 1, 1, 0 },
+    { "# Rank 0 Pid 1 device 0 on", 1, 0, 0 },
+    { "# Rank 0 on", 1, 0, 0 },
+    { "# Rank 0", 0, 0, 0 },
+    { "# Rank x Pid 1 on a", 0, 0, 0 },
+    { "Rank 0 Pid 1 on a", 0, 0, 0 },
+    { "# nThread 1 nGpus 8 minBytes 8", 0, 0, 8 },
+    { "# nThread 1 nGpus 1024", 0, 0, 1024 },
+    { "# nThread 1 nGpus 1025 x", 0, 0, 0 },
+    { "# nThread 1 nGpus 0 x", 0, 0, 0 },
+    { "# nGpus 8 x", 0, 0, 0 },
+    { "a nThread 1 nGpus 8 x", 0, 0, 0 },
+    { "# a b c nGpus", 0, 0, 0 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *text = g_strconcat (cases[i].head,
+                                         "\n# size count type time algbw busbw\n8 2 float 1 2 1\n",
+                                         "# Rank 9 Pid 9 on z device 9\n", NULL);
+    g_autoptr (FabNcclTests) self = fab_nccl_tests_parse ("t", text, strlen (text), NULL);
+
+    if (self->n_ranks != cases[i].n_ranks || self->n_nodes != cases[i].n_nodes
+        || self->gpus_per_thread != cases[i].gpus_per_thread)
+      fail_msg ("%s: %u, %u, %u", cases[i].head, self->n_ranks, self->n_nodes, self->gpus_per_thread);
+  }
+}
+
+/* Rows without a header: size, count, type, in most versions redop and root, then twice time, algbw, busbw and #wrong. */
+static void
+test_bare_rows (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *row;
+    double time_us, algbw, in_place, n_wrong;
+    gboolean is_row;
+  } cases[] = {
+    { "8 2 float 1.5 2.5 3.5 1 4.5 5.5 6.5 2", 1.5, 2.5, 6.5, 3, TRUE },
+    { "8 2 float sum 1.5 2.5 3.5 1 4.5 5.5 6.5 2", 1.5, 2.5, 6.5, 3, TRUE },
+    { "8 2 float sum -1 1.5 2.5 3.5 N/A 4.5 5.5 6.5 2", 1.5, 2.5, 6.5, 2, TRUE },
+    { "3: 8 2 float sum -1 1.5 2.5 3.5 -1 4.5 5.5 6.5 -1", 1.5, 2.5, 6.5, 0, TRUE },
+    { "8 2 float sum -1 x 1.5 2.5 3.5 0 4.5 5.5 6.5 0", 0, 0, 0, 0, FALSE },
+    { "8 2 float 1.5 2.5 3.5 1 4.5 5.5 6.5", 0, 0, 0, 0, FALSE },
+    { "8 x float 1.5 2.5 3.5 1 4.5 5.5 6.5 2", 0, 0, 0, 0, FALSE },
+    { "x 2 float 1.5 2.5 3.5 1 4.5 5.5 6.5 2", 0, 0, 0, 0, FALSE },
+    { "8 2 strange 1.5 2.5 3.5 1 4.5 5.5 6.5 2", 0, 0, 0, 0, FALSE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *text = g_strconcat ("hello\n", cases[i].row, NULL);
+    g_autoptr (FabNcclTests) self = fab_nccl_tests_parse ("t", text, strlen (text), NULL);
+
+    assert_int_equal (fab_nccl_tests_has_row (text, strlen (text)), cases[i].is_row);
+    assert_int_equal (self != NULL, cases[i].is_row);
+    if (self == NULL)
+      continue;
+    assert_int_equal (self->n_tables, 1);
+    assert_string_equal (self->type, "float");
+    assert_near (row_at (self, 0)->time_us, cases[i].time_us, 1e-12);
+    assert_near (row_at (self, 0)->algbw_GBps, cases[i].algbw, 1e-12);
+    assert_near (row_at (self, 0)->in_place_busbw_GBps, cases[i].in_place, 1e-12);
+    assert_near (row_at (self, 0)->n_wrong, cases[i].n_wrong, 0);
+  }
+}
+
+/* The members of -J: one device of each process is listed, with as many threads and GPUs. */
+static void
+test_members_of_json (G_GNUC_UNUSED void **state)
+{
+#define JSON(config, result)                                          \
+  "{\"args\": [\"/x/all_reduce_perf\", \"-b\"], \"config\": {" config \
+  "}, \"results\": [{\"size\": 8, \"count\": 2, \"type\": \"half\"" result "}]}"
+#define OUT ", \"out_of_place\": {\"time\": 1.5, \"alg_bw\": 2.5, \"bus_bw\": 3.5, \"nwrong\": 1}"
+#define IN ", \"in_place\": {\"time\": 4.5, \"alg_bw\": 5.5, \"bus_bw\": 6.5, \"nwrong\": 2}"
+#define DEVICES "\"devices\": [{\"hostname\": \"a\"}, {\"hostname\": \"b\"}, {\"hostname\": \"a\"}]"
+  static const struct {
+    const char *text;
+    guint n_ranks, n_nodes, gpus_per_thread;
+    double time_us, in_place, n_wrong;
+  } cases[] = {
+    { JSON (DEVICES, OUT IN), 3, 2, 0, 1.5, 6.5, 3 },
+    { JSON (DEVICES ", \"nthreads\": 2, \"ngpus\": 4", OUT), 24, 2, 4, 1.5, -1, 1 },
+    { JSON ("\"ngpus\": 2000, \"devices\": [{\"x\": 1}]", IN), 2000, 0, 1024, 4.5, 6.5, 2 },
+    { JSON ("\"nthreads\": 2147483647, \"devices\": [1]", OUT IN), 2147483647, 0, 0, 1.5, 6.5, 3 },
+    { JSON ("\"nthreads\": 2147483648, \"devices\": [1]", OUT IN), 0, 0, 0, 1.5, 6.5, 3 },
+    { JSON ("\"nthreads\": \"4\", \"ngpus\": -1, \"devices\": [1]", OUT IN), 1, 0, 0, 1.5, 6.5, 3 },
+    { JSON ("\"devices\": null", OUT IN), 0, 0, 0, 1.5, 6.5, 3 },
+  };
+  static const char *const refused[] = {
+    JSON ("", ""),
+    JSON ("", ", \"out_of_place\": {\"time\": 1.5, \"alg_bw\": 2.5}"),
+    JSON ("", ", \"out_of_place\": {\"time\": 1.5, \"bus_bw\": 2.5}"),
+    JSON ("", OUT ", \"count\": 1.1e18"),
+    JSON ("", OUT ", \"size\": 1.1e18"),
+    JSON ("", OUT ", \"size\": 0"),
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabNcclTests) self = fab_nccl_tests_parse ("t", cases[i].text, strlen (cases[i].text), &error);
+
+    if (self == NULL)
+      fail_msg ("case %u: %s", i, error->message);
+    assert_string_equal (self->program, "all_reduce_perf");
+    assert_string_equal (self->type, "half");
+    assert_int_equal (self->n_ranks, cases[i].n_ranks);
+    assert_int_equal (self->n_nodes, cases[i].n_nodes);
+    assert_int_equal (self->gpus_per_thread, cases[i].gpus_per_thread);
+    assert_int_equal (row_at (self, 0)->size_bytes, 8);
+    assert_int_equal (row_at (self, 0)->count, 2);
+    assert_near (row_at (self, 0)->time_us, cases[i].time_us, 1e-12);
+    assert_near (row_at (self, 0)->in_place_busbw_GBps, cases[i].in_place, 1e-12);
+    assert_near (row_at (self, 0)->n_wrong, cases[i].n_wrong, 0);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (refused); i++)
+    assert_null (fab_nccl_tests_parse ("t", refused[i], strlen (refused[i]), NULL));
+}
+
 static void
 test_refused (G_GNUC_UNUSED void **state)
 {
@@ -179,6 +342,10 @@ main (void)
     cmocka_unit_test (test_more_columns),
     cmocka_unit_test (test_blank_redop),
     cmocka_unit_test (test_cpu_time),
+    cmocka_unit_test (test_program),
+    cmocka_unit_test (test_head),
+    cmocka_unit_test (test_bare_rows),
+    cmocka_unit_test (test_members_of_json),
     cmocka_unit_test (test_refused),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
