@@ -104,7 +104,8 @@ add_first_class (Stage *stage)
   add_class (stage, !is_unfolded (train), first, is_unfolded (train) ? 1 : stage_n_ranks (stage));
 }
 
-/* Counts the micro-batches of each part, and finds what goes back last. */
+/* Counts the micro-batches of each part, and finds what goes back last: what comes last, as all that goes forward goes
+ * back. */
 static void
 count_passes (Stage *stage)
 {
@@ -113,10 +114,8 @@ count_passes (Stage *stage)
     Chunk *chunk = &g_array_index (stage->chunks, Chunk, action->chunk);
 
     chunk->n_micro += action->kind == ACTION_FORWARD ? 1 : 0;
-    if (action->kind == ACTION_BACKWARD || action->kind == ACTION_WEIGHTS) {
-      chunk->last_micro = action->micro;
-      stage->last_chunk = action->chunk;
-    }
+    chunk->last_micro = action->micro;
+    stage->last_chunk = action->chunk;
   }
 }
 

@@ -717,6 +717,30 @@ static const struct {
     "0 copy out: block1 send_recv 1573888 < B block1, block0 send_recv 1573888 < B block0, root send_recv"
     " 1049088 < B embedding\n"
     "0 cpu: cpu optimizer < gradients" },
+  /* What is left of the gradients is summed behind the part that goes back last, the first one of each stage. */
+  { 4, "",
+    "kind: ddp, accumulation: 2, parallel: {pipeline: 2, virtual: 2, schedule: interleaved, layers: [0, 1, 1, 0]}",
+    "0 compute: F embedding, F embedding, F block1 < activation1.0, F block1 < activation1.1, B block1 "
+    "< gradient2.0, B block1.5 < gradient2.1, B block1.4, B block1.3, B block1.2, B block1.1, B "
+    "block1.0, B embedding < gradient0.0, B embedding.0 < gradient0.1, optimizer < bucket0 < bucket1\n"
+    "0 comm: bucket0 all_reduce 1048576 < B block1.5, bucket1 all_reduce 3147776 < B embedding.0\n"
+    "0 send forward: activation0.0 send_recv 8192 < F embedding, activation0.1 send_recv 8192 < F "
+    "embedding, activation2.0 send_recv 8192 < F block1, activation2.1 send_recv 8192 < F block1\n"
+    "0 receive forward: activation1.0 send_recv 8192 < F embedding, activation1.1 send_recv 8192 < F "
+    "embedding\n"
+    "0 receive backward: gradient2.0 send_recv 8192 < F block1, gradient2.1 send_recv 8192 < F block1, "
+    "gradient0.0 send_recv 8192 < B block1, gradient0.1 send_recv 8192 < B block1.0\n"
+    "0 send backward: gradient1.0 send_recv 8192 < B block1, gradient1.1 send_recv 8192 < B block1.0\n"
+    "1 compute: F block0 < activation0.0, F block0 < activation0.1, F head < activation2.0, B head, F "
+    "head < activation2.1, B head.1, B head.0, B block0 < gradient1.0, B block0.5 < gradient1.1, B "
+    "block0.4, B block0.3, B block0.2, B block0.1, B block0.0, optimizer < bucket0 < bucket1\n"
+    "1 comm: bucket0 all_reduce 1048576 < B head.1, bucket1 all_reduce 3148800 < B block0.0\n"
+    "1 receive forward: activation0.0 send_recv 8192, activation0.1 send_recv 8192, activation2.0 "
+    "send_recv 8192 < F block0, activation2.1 send_recv 8192 < F head\n"
+    "1 send forward: activation1.0 send_recv 8192 < F block0, activation1.1 send_recv 8192 < F block0\n"
+    "1 send backward: gradient2.0 send_recv 8192 < B head, gradient2.1 send_recv 8192 < B head.0, "
+    "gradient0.0 send_recv 8192 < B block0, gradient0.1 send_recv 8192 < B block0.0\n"
+    "1 receive backward: gradient1.0 send_recv 8192 < F head, gradient1.1 send_recv 8192 < B head.0" },
   /* Shards of one rank are whole; gradients are summed over both. */
   { 2, "", "kind: fsdp, sharding: hybrid, shard: 1",
     "0 compute: F embedding, F block0, F block1, F head, B head, B block1, B block0, B embedding, "

@@ -282,7 +282,9 @@ a_step_begins_with_its_samples (G_GNUC_UNUSED void **state)
 {
   static const char loader[] = "data_loader: {from: network, total: 1GB/s, bytes_per_sample: 1MB}";
   static const char *const kinds[] = { "kind: ddp, accumulation: 3, ",
-                                       "kind: megatron, parallel: {pipeline: 2}, accumulation: 3, " };
+                                       "kind: megatron, parallel: {pipeline: 2}, accumulation: 3, ",
+                                       "kind: megatron, parallel: {pipeline: 2, schedule: zero_bubble}, "
+                                       "accumulation: 3, " };
 
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
     g_autofree char *plain = g_strconcat (kinds[i], "clip_gradients: false", NULL),
@@ -301,6 +303,50 @@ a_step_begins_with_its_samples (G_GNUC_UNUSED void **state)
       assert_int_equal (count_tasks (without, "load", c), 0);
     }
   }
+}
+
+/* Bytes that the ranks of a class send in collectives whose names begin so; of one rank. */
+static double
+sent_bytes (const Play *play, const char *prefix, guint rank_class)
+{
+  const FabDag *dag = fab_simulation_dag (play->simulation);
+  double bytes = 0;
+
+  for (FabTaskId t = 0; t < dag->n_tasks; t++) {
+    const FabDagCollective *collective = &dag->collectives[MAX (dag->tasks[t].collective, 0)];
+
+    if (dag->tasks[t].collective >= 0 && g_str_has_prefix (collective->name, prefix)
+        && dag->streams[dag->tasks[t].stream].rank_class == rank_class)
+      bytes += (double) collective->plan.bytes;
+  }
+  return bytes;
+}
+
+/* Every gradient of 4 bytes is summed once, whichever part of a stage goes back last. With DualPipe each stage has two
+ * parts, and every part is on two stages. */
+static void
+gradients_are_summed_once (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *schedule;
+    guint copies;
+  } rows[] = { { "gpipe", 1 },       { "1f1b", 1 },          { "interleaved, virtual: 2", 1 },
+               { "zero_bubble", 1 }, { "zero_bubble_v", 1 }, { "v_half", 1 },
+               { "dualpipe_v", 1 },  { "dualpipe", 2 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    for (guint small = 0; small < 2; small++) {
+      g_autofree char *keys = g_strdup_printf (
+          "kind: ddp, bucket: %s, accumulation: 4, parallel: {pipeline: 2, schedule: %s}",
+          small ? "100kB" : "1GB", rows[i].schedule);
+      g_autoptr (Play) play = job (4, keys);
+      double bytes = 0;
+
+      for (guint c = 0; c < fab_simulation_dag (play->simulation)->n_classes; c++)
+        bytes += sent_bytes (play, "bucket", c);
+      assert_near (bytes,
+                   4.0 * rows[i].copies * (double) fab_simulation_totals (play->simulation)->parameters, 0);
+    }
 }
 
 /* Whether the only task of a name and rank class waits for the only one of another name. */
@@ -651,6 +697,7 @@ main (void)
     cmocka_unit_test (every_rank_has_the_memory_of_its_stage),
     cmocka_unit_test (classes_have_names),
     cmocka_unit_test (a_step_begins_with_its_samples),
+    cmocka_unit_test (gradients_are_summed_once),
     cmocka_unit_test (a_step_has_its_share_of_a_checkpoint),
     cmocka_unit_test (what_is_not_known_of_compute_widens_its_band),
     cmocka_unit_test (a_batch_says_how_many_micro_batches_there_are),
