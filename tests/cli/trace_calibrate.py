@@ -38,11 +38,11 @@ class Profile:
         return json.dumps({"schemaVersion": 1, "traceEvents": self.events})
 
 
-def step_of(tflops, operator="aten::mm"):
+def step_of(tflops, dtype=BF16):
     profile = Profile()
     for _ in range(2):
         for m, n, k in SHAPES:
-            profile.kernel("nvjet_sm90_tst_256x128", 2 * m * n * k / tflops / 1e6, [[m, k], [k, n]], operator)
+            profile.kernel("nvjet_sm90_tst_256x128", 2 * m * n * k / tflops / 1e6, [[m, k], [k, n]], "aten::mm", dtype)
         profile.kernel("cudnn_generated_fort_native_sdpa_sm90_flash_fprop", 500, [[2, 32, 4096, 128], [2, 8, 4096, 128]],
                        "aten::_cudnn_attention_forward")
         profile.kernel(LONG, 50)
@@ -65,6 +65,8 @@ class Calibrate(CliTest):
         for name, kernels, ms in (("product", 12, None), ("attention", 2, "0.500"), ("norm", 2, "0.050"), ("optimizer", 2, "0.300"),
                                   ("elementwise", 2, "0.030")):
             self.assertRegex(text, rf"(?m)^{name} +{kernels} +{ms or '[0-9.]+'} ")
+        self.assertRegex(text, r"(?m)^class +kernels +ms a step +of step$")
+        self.assertRegex(text, r"(?m)^gaps +0\.0\d\d +\d\.\d % +of it waiting for the host 0\.000 ms$")
         self.assertRegex(text, r"(?m)^bf16 +6\d\.\d % of 989 TFLOP/s, fitted to 3 .*; 3 held out: error of fit")
         self.assertRegex(text, r"launch +2\.00 us from kernel to kernel")
         self.assertRegex(text, r"issue +7\.00 us of the host")
@@ -93,8 +95,21 @@ class Calibrate(CliTest):
         for name, without_ms in step_ms.items():  # the host issues kernels here while the GPU runs others
             self.assertNotAlmostEqual(without_ms / shown_ms, 1, delta=0.004, msg=name)
         self.assertRegex(text, r"its anchor +[0-9.]+ ms +[+-]0\.0 %")
+        measured_ms = float(re.search(r"the step of s\.yaml, measured ([0-9.]+) ms", text)[1])
+        lines = re.findall(r"(?m)^  (\S.*?) +([0-9.]+) ms +([+-][0-9.]+) %$", text)
+        self.assertEqual([line[0].split(":")[0] for line in lines], ["as it is", "with the constants of the profile", "with compute"])
+        for what, ms, percent in lines:
+            self.assertAlmostEqual(float(percent), 100 * (float(ms) / measured_ms - 1), delta=0.2, msg=what)
+        scale = float(re.search(r"\{scale: ([0-9.]+)\}, its anchor", text)[1])
+        self.assertAlmostEqual(scale, float(lines[0][1]) / measured_ms, delta=0.002)
+        self.assertIn("The anchor is made from this step", text)
         self.assertIn("accelerators:\n  - name: h100-sxm5-80gb", read(self.path("mine.yaml")))
-        self.assertIn("so the constants do not fit it", self.calibrate(step_of(600), "--on", "hello"))
+        of_half = self.calibrate(step_of(600, "c10::Half"), "--on", "s.yaml")
+        self.assertRegex(of_half, r"(?m)^fp16 +6\d\.\d % of 989 TFLOP/s")
+        self.assertIn(f"with the constants of the profile {shown_ms:>19.3f} ms", of_half)
+        hello = self.calibrate(step_of(600), "--on", "hello")
+        self.assertIn("so the constants do not fit it", hello)
+        self.assertIn("so it takes no anchor", hello)
 
     def test_what_a_file_does_not_hold_is_said(self):
         bare = Profile()
