@@ -162,6 +162,96 @@ quantiles_are_nearest_ranks (G_GNUC_UNUSED void **state)
   }
 }
 
+/* --- controls --- */
+
+enum { N_CROWDED = 7 };
+
+/* Six senders of 150 kB to one receiver, and a seventh of 20 kB that comes later. */
+static guint
+crowded_bytes (guint flow)
+{
+  return flow < 6 ? 150000 : 20000;
+}
+
+static guint
+crowded_at_ns (guint flow)
+{
+  return flow < 6 ? 0 : 20000;
+}
+
+static gint
+by_size (gconstpointer a, gconstpointer b)
+{
+  const double *x = a, *y = b;
+
+  return (*x > *y) - (*x < *y);
+}
+
+/* The times of the flows on the machine with these keys of the network, appended in microseconds. */
+static void
+play_crowded (const char *fidelity, guint seed, GArray *times_us)
+{
+  g_autofree char *text = NULL;
+  g_autoptr (GString) yaml = g_string_new (NULL);
+
+  assert_true (g_file_get_contents (MACHINES "/one-switch-100g.yaml", &text, NULL, NULL));
+  g_string_append_len (yaml, text, strstr (text, "\nfidelity:") - text);
+  g_string_append_printf (
+      yaml,
+      "\nfidelity: {kind: packet, mtu: 1000B, switching: store_and_forward, memory: 32MiB, "
+      "alpha: 0.125, buffer: 1000B, %s}\nseed: %u\n"
+      "job: {kind: traffic, pattern: pairs, size: 1kB, pairs: [",
+      fidelity, seed);
+  for (guint i = 0; i < N_CROWDED; i++)
+    g_string_append_printf (yaml, "%s{from: %u, to: 9, size: %uB, at: %uns}", i > 0 ? ", " : "", i,
+                            crowded_bytes (i), crowded_at_ns (i));
+  g_string_append (yaml, "]}\n");
+  g_autoptr (Play) play = play_new (catalog, yaml->str, NULL);
+  assert_true (fab_simulation_step (play->simulation));
+  const GArray *records = fab_simulation_probe (play->simulation)->collectives;
+  assert_int_equal (records->len, N_CROWDED);
+  for (guint i = 0; i < records->len; i++) {
+    const FabCollectiveRecord *record = &g_array_index (records, FabCollectiveRecord, i);
+    double time_us = (double) (record->end_ps - record->start_ps) / 1e6;
+
+    g_array_append_val (times_us, time_us);
+  }
+  g_array_sort (times_us, by_size);
+}
+
+/* Every control is played with the settings of the authors' simulator: acknowledgements of 60 or 88 bytes, HPCC without
+ * stages, TIMELY with their rules and 8 bytes in every packet, DCQCN with four seeds. */
+static void
+controls_have_their_settings (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *name, *fidelity;
+    guint n_seeds;
+  } controls[] = {
+    { "hpcc", "ack: 88B, congestion: {kind: hpcc, stages: 0}", 1 },
+    { "timely", "ack: 60B, congestion: {kind: timely, rules: hpcc, report_bytes: 8B}", 1 },
+    { "dcqcn", "ack: 60B, congestion: dcqcn", 4 },
+  };
+  g_autoptr (GString) flows = g_string_new (HEAD);
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < N_CROWDED; i++)
+    g_string_append_printf (flows, "%u,9,%u,%u,1000,1,1,1,1,1,1\n", i, crowded_bytes (i), crowded_at_ns (i));
+  g_autoptr (World) world = world_new (flows->str, "");
+  g_autoptr (GArray) rows = compare (world, &error);
+  assert_non_null (rows);
+  for (guint k = 0; k < G_N_ELEMENTS (controls); k++) {
+    g_autoptr (GArray) times_us = g_array_new (FALSE, FALSE, sizeof (double));
+    const FabCongestionRow *row = find_row (rows, controls[k].name, "all");
+
+    for (guint seed = 1; seed <= controls[k].n_seeds; seed++)
+      play_crowded (controls[k].fidelity, seed, times_us);
+    /* ranks 4 of 7 and 14 of 28; the last one */
+    assert_near (row->median.ours, g_array_index (times_us, double, (times_us->len + 1) / 2 - 1), 1e-9);
+    assert_near (row->p99.ours, g_array_index (times_us, double, times_us->len - 1), 1e-9);
+  }
+}
+
 /* --- classes and limits --- */
 
 /* So many flows of this size, each with the network to itself; slow-downs there are 1. */
@@ -393,9 +483,13 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (quantiles_are_nearest_ranks), cmocka_unit_test (classes_of_sizes),
-    cmocka_unit_test (all_flows_are_judged),        cmocka_unit_test (lists_that_are_wrong),
-    cmocka_unit_test (scenes_have_names),           cmocka_unit_test (differences_and_limits),
+    cmocka_unit_test (controls_have_their_settings),
+    cmocka_unit_test (quantiles_are_nearest_ranks),
+    cmocka_unit_test (classes_of_sizes),
+    cmocka_unit_test (all_flows_are_judged),
+    cmocka_unit_test (lists_that_are_wrong),
+    cmocka_unit_test (scenes_have_names),
+    cmocka_unit_test (differences_and_limits),
     cmocka_unit_test (pages_have_every_row),
   };
 

@@ -349,6 +349,27 @@ gradients_are_summed_once (G_GNUC_UNUSED void **state)
     }
 }
 
+/* With 35 micro-batches 32 are alike: one is made for all of them, and the rank computes as long as with each of them.
+ * How many steps lie between two checkpoints, and so what each pays, follows from that. Below 32 all are made. */
+static void
+micro_batches_that_are_alike_count_each (G_GNUC_UNUSED void **state)
+{
+  for (guint n = 34; n <= 37; n++) {
+    g_autofree char *keys = g_strdup_printf (
+                        "kind: ddp, accumulation: %u, checkpoint: {every: 1h, to: network, total: 1GB/s}", n),
+                    *yaml = g_strdup_printf (HEAD, 1, keys),
+                    *whole = g_strconcat ("fold: false\n", yaml, NULL),
+                    *note = g_strdup_printf ("end of %u micro-batches that are alike", n - 3);
+    g_autoptr (Play) folded = play_new (catalog, yaml, NULL), unfolded = play_new (catalog, whole, NULL);
+
+    assert_int_equal (count_tasks (folded, note, 0), n >= 35);
+    assert_int_equal (count_tasks (folded, "forward head", 0), n >= 35 ? 4 : n);
+    assert_int_equal (count_tasks (unfolded, "forward head", 0), n);
+    assert_near (fab_simulation_totals (folded->simulation)->checkpoint.step_s,
+                 fab_simulation_totals (unfolded->simulation)->checkpoint.step_s, 1e-12);
+  }
+}
+
 /* Whether the only task of a name and rank class waits for the only one of another name. */
 static gboolean
 waits_for (const Play *play, guint rank_class, const char *name, const char *before)
@@ -698,6 +719,7 @@ main (void)
     cmocka_unit_test (classes_have_names),
     cmocka_unit_test (a_step_begins_with_its_samples),
     cmocka_unit_test (gradients_are_summed_once),
+    cmocka_unit_test (micro_batches_that_are_alike_count_each),
     cmocka_unit_test (a_step_has_its_share_of_a_checkpoint),
     cmocka_unit_test (what_is_not_known_of_compute_widens_its_band),
     cmocka_unit_test (a_batch_says_how_many_micro_batches_there_are),
