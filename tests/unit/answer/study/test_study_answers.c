@@ -421,10 +421,52 @@ marked_points_are_looked_at_on_all_seeds (G_GNUC_UNUSED void **state)
                       i == scaling->last || i == scaling->dominated ? 2 : 1);
 }
 
+/* --- which batch is held --- */
+
+/* Figures of the whole training hold the global batch, unless the job is known and has none. A study whose scenario is
+ * not complete may get a job with batches. */
+static void
+figures_of_training_hold_the_batch (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    FabBatch batch;
+    const char *figure, *held_for, *name;
+    gboolean can_hold;
+  } cases[] = {
+    { { 1, 1, 1, 0, 1 }, "days", "days", "batch", TRUE },
+    { { 1, 1, 1, 0, 1 }, "mfu", NULL, "micro_batch", TRUE },
+    { { 8, 2, 1, 64, 1 }, "mfu", NULL, "batch", TRUE },
+    { { 1, 0, 0, 0, 1 }, "days", NULL, NULL, FALSE },
+    { { 8, 0, 0, 0, 1 }, "train_cost", NULL, NULL, FALSE },
+    { { 0, 0, 0, 0, 0 }, "train_cost", "train_cost", NULL, TRUE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    const FabFigure *const figures[] = { fab_figure_find ("step"), fab_figure_find (cases[i].figure) };
+    FabStudy study = { .batch = cases[i].batch, .hold = FAB_HOLD_MICRO_BATCH, .held_for = figures[0] };
+    g_autoptr (GError) error = NULL;
+
+    fab_hold_decide (&study, figures, 2);
+    assert_ptr_equal (study.held_for, cases[i].held_for != NULL ? fab_figure_find (cases[i].held_for) : NULL);
+    assert_int_equal (study.hold, cases[i].held_for != NULL ? FAB_HOLD_BATCH : FAB_HOLD_WRITTEN);
+    assert_true (g_strcmp0 (fab_hold_of (&study), cases[i].name) == 0);
+    fab_hold_decide (&study, figures, 1);
+    assert_int_equal (study.hold, FAB_HOLD_WRITTEN);
+    assert_true (fab_hold_ask (&study, FAB_HOLD_MICRO_BATCH, NULL));
+    assert_int_equal (study.hold, FAB_HOLD_MICRO_BATCH);
+    assert_int_equal (fab_hold_ask (&study, FAB_HOLD_BATCH, &error), cases[i].can_hold);
+    if (cases[i].can_hold)
+      assert_int_equal (study.hold, FAB_HOLD_BATCH);
+    else
+      assert_string_equal (error->message, "the job has no batch that could be held");
+  }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (figures_of_training_hold_the_batch),
     cmocka_unit_test (what_the_best_values_gain),
     cmocka_unit_test (values_around_the_best_are_flat),
     cmocka_unit_test (what_cannot_be_played_is_impossible),

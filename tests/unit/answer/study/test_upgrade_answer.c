@@ -160,10 +160,113 @@ a_job_that_does_not_fit_is_advised (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Ports of four times the rate too, whose switch costs `usd`. */
+static FabStudy *
+three_generations (guint usd)
+{
+  g_autofree char *link = g_strdup (
+      "  - {name: quicker, technology: InfiniBand, lanes: 1, signalling: 40Gb/s, "
+      "latency: 1us}\n");
+  g_autofree char *products = g_strdup_printf (
+      "  - {name: quicker-card, kind: nic, link: quicker, price_usd: 20, power_watts: 1}\n"
+      "  - {name: quicker-switch, kind: switch, link: quicker, ports: 8, price_usd: %u, power_watts: 1}\n"
+      "  - {name: quicker-wire, kind: cable, link: quicker, reach: 100m, price_usd: 2}\n",
+      usd);
+  const char *at_products = strstr (SENDS, "products:\n"), *at_cluster = strstr (SENDS, "cluster:");
+  g_autofree char *yaml = g_strdup_printf ("%.*s%s%.*s%s%s", (int) (at_products - SENDS), SENDS, link,
+                                           (int) (at_cluster - at_products), at_products, products,
+                                           at_cluster);
+
+  return play_study (catalog, yaml);
+}
+
+/* Twice the rate saves 50 % for $134, which is $2.68 for each; four times the rate saves 75 %. The dearer one is bought
+ * as long as it costs less for each percent: $137 are $1.83, and $244 are $3.25. Then it saves most all the same, and
+ * the cheaper one would have to cost $162.67 to be as dear. */
+static void
+a_dearer_purchase_pays_where_each_percent_costs_less (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint switch_usd;
+    double usd;
+    gboolean is_bought;
+  } cases[] = { { 93, 137, TRUE }, { 200, 244, FALSE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (FabStudy) study = three_generations (cases[i].switch_usd);
+    g_autoptr (FabUpgradeAnswer) answer = answer_of (study, 1u << FAB_UPGRADE_NIC, FALSE, 0);
+    const FabUpgradeChoice *choice = &answer->choice;
+    double usd = 0;
+    const FabUpgrade *other = fab_upgrade_break_even (answer->all, choice, &usd);
+
+    assert_string_equal (choice->purchase->change.name,
+                         cases[i].is_bought ? "NIC ports quicker" : "NIC ports quick");
+    assert_string_equal (choice->most->change.name, "NIC ports quicker");
+    assert_near (fab_upgrade_price (choice->most), cases[i].usd, 1e-12);
+    assert_int_equal (fab_upgrade_is_most_apart (answer), !cases[i].is_bought);
+    assert_string_equal (other->change.name, cases[i].is_bought ? "NIC ports quick" : "NIC ports quicker");
+    assert_near (usd, fab_upgrade_price (other) / other->saved_fraction * choice->purchase->saved_fraction,
+                 1e-9);
+    assert_near (usd, cases[i].is_bought ? 201 : 244 / 1.5, 1e-3);
+  }
+}
+
+/* What limits the step with a recommended change is known on all seeds, and with the others on one. */
+static void
+recommended_changes_are_looked_at_on_all_seeds (G_GNUC_UNUSED void **state)
+{
+  static const char yaml[] = PORTS
+      "job: {kind: ddp, model: gpt2, micro_batch: 1, sequence: 1024, jitter: {cv: 1%}, "
+      "bucket: 1MiB, compute: {kind: mfu, mfu: 40%}}\n";
+  g_auto (GStrv) parts = g_strsplit (yaml, "1us", -1);
+  g_autofree char *slow = g_strjoinv ("300us", parts); /* small buckets take long */
+  g_autoptr (FabStudy) study = play_study (catalog, slow);
+  guint n_other = 0;
+
+  study->n_seeds = 2;
+  g_autoptr (FabUpgradeAnswer) answer = answer_of (study, 1u << FAB_UPGRADE_NIC | 1u << FAB_UPGRADE_SETTING,
+                                                   FALSE, 0);
+  const FabUpgradeChoice *choice = &answer->choice;
+  assert_true (choice->setting != NULL && choice->purchase != NULL && choice->most != NULL);
+  for (guint i = 0; i < answer->all->ranking->len; i++) {
+    const FabUpgrade *one = g_ptr_array_index (answer->all->ranking, i);
+    gboolean is_chosen = one == choice->setting || one == choice->purchase || one == choice->most;
+
+    assert_int_equal (one->trial.point->bottleneck->n_draws, is_chosen ? 2 : 1);
+    n_other += !is_chosen;
+  }
+  assert_true (n_other > 0);
+}
+
+/* A scenario that is mistaken, and a job that takes no time, are no answer. */
+static void
+what_cannot_be_improved (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *edits[3], *words;
+  } cases[] = { { { "cluster.nodes=0", NULL }, "nodes" },
+                { { "cluster.nodes=1", "cluster.gpus_per_node=1", NULL }, "the job takes no time" } };
+  static const char yaml[] = PORTS "job: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}\n";
+  g_autoptr (FabStudy) study = play_study (catalog, yaml);
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (FabEdits) edits = fab_edits_of (cases[i].edits);
+    g_autoptr (FabStudy) mistaken = fab_study_edited (study, edits);
+    const FabUpgradeLimits limits = { .has_no_band = TRUE };
+    g_autoptr (GError) error = NULL;
+
+    assert_null (fab_upgrade_answer (mistaken, &limits, 0, &error));
+    assert_non_null (strstr (error->message, cases[i].words));
+  }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_dearer_purchase_pays_where_each_percent_costs_less),
+    cmocka_unit_test (recommended_changes_are_looked_at_on_all_seeds),
+    cmocka_unit_test (what_cannot_be_improved),
     cmocka_unit_test (a_purchase_is_recommended_within_the_budget),
     cmocka_unit_test (rows_are_the_ranking_and_the_rest),
     cmocka_unit_test (settings_may_be_named),

@@ -74,7 +74,7 @@ prices_are_known_where_everything_has_one (G_GNUC_UNUSED void **state)
 static void
 what_may_be_recommended (G_GNUC_UNUSED void **state)
 {
-  static const double prices[] = { BARE, UNKNOWN, 0, 999, 1000, 1001 }, budgets[] = { 0, 1000 };
+  static const double prices[] = { BARE, UNKNOWN, 0, 999, 1000, 1001 }, budgets[] = { 0, 1, 1000 };
 
   for (FabUpgradeState which = FAB_UPGRADE_SURE; which <= FAB_UPGRADE_IMPOSSIBLE; which++)
     for (guint p = 0; p < G_N_ELEMENTS (prices); p++)
@@ -207,7 +207,7 @@ why_there_is_no_purchase (G_GNUC_UNUSED void **state)
       FALSE,
       "no purchase surely saves more than what costs nothing" },
     { { FAB_UPGRADE_SURE, FAB_UPGRADE_SURE },
-      { UNKNOWN, 100 },
+      { UNKNOWN, 1 },
       1,
       FALSE,
       "no sure gain within the budget saves more than what costs nothing" },
@@ -292,6 +292,18 @@ static const struct {
     1,
     0,
     "B saves 10.0 %" },
+  { { { FAB_UPGRADE_UNSURE, 0.2, 500 }, { FAB_UPGRADE_UNSURE, 0.1, 50 }, { FAB_UPGRADE_UNSURE, 0.2, 1 } },
+    1,
+    0,
+    "A saves 20.0 %" },
+  { { { FAB_UPGRADE_SURE, 0.2, 1 }, { FAB_UPGRADE_SURE, 0.25, 1 }, { FAB_UPGRADE_SURE, 0.25, 1 } },
+    10,
+    0,
+    "A saves 20.0 % for $1" },
+  { { { FAB_UPGRADE_SURE, 0.2, 1 }, { FAB_UPGRADE_SURE, 0.25, 2 }, { FAB_UPGRADE_SURE, 0.25, 1 } },
+    0,
+    0,
+    "B saves 25.0 % for $2" },
   { { { FAB_UPGRADE_UNSURE, 0.2, UNKNOWN },
       { FAB_UPGRADE_UNSURE, 0.25, UNKNOWN },
       { FAB_UPGRADE_NO_GAIN, 0.3, 10 } },
@@ -381,12 +393,15 @@ the_price_at_which_the_next_one_is_better (G_GNUC_UNUSED void **state)
   const FabUpgrade *best = add (&found, FAB_UPGRADE_SURE, "best", 0.1, 1000, 1);
   add (&found, FAB_UPGRADE_SURE, "unpriced", 0.2, UNKNOWN, 1);
   add (&found, FAB_UPGRADE_UNSURE, "unsure", 0.2, 100, 1);
-  const FabUpgrade *next = add (&found, FAB_UPGRADE_SURE, "next", 0.2, 3000, 1);
+  FabUpgrade *next = add (&found, FAB_UPGRADE_SURE, "next", 0.2, 3000, 1);
   add (&found, FAB_UPGRADE_SURE, "last", 0.2, 9000, 1);
   const FabUpgradeChoice choice = { .purchase = best };
 
   assert_ptr_equal (fab_upgrade_break_even (&found.all, &choice, &usd), next);
   assert_near (usd, 1500, 1e-12);
+  next->purchase->money.usd = 1; /* $0.05 for each */
+  assert_ptr_equal (fab_upgrade_break_even (&found.all, &choice, &usd), next);
+  assert_near (usd, 0.5, 1e-12);
   found_clear (&found);
 }
 
@@ -422,7 +437,7 @@ parts_of_a_purchase_in_words (G_GNUC_UNUSED void **state)
   const FabProductSpec card = { .name = "quick-card" };
   const FabPurchaseRow rows[] = {
     { .what = "node", .product = NULL, .n_bought = 2, .n_kept = 1, .usd_each = 0 },
-    { .what = "nic", .product = &card, .n_bought = 16, .n_left = 3, .usd_each = 5, .n_kept = 4 },
+    { .what = "nic", .product = &card, .n_bought = 16, .n_left = 3, .usd_each = 1, .n_kept = 4 },
     { .what = "gpu", .product = NULL, .n_bought = 8, .is_included = TRUE, .n_left = 1 },
     { .what = "cable", .product = NULL, .usd_each = 5 },
   };
@@ -515,6 +530,46 @@ changes_as_rows (G_GNUC_UNUSED void **state)
   found_clear (&found);
 }
 
+/* What costs nothing has a price, which is none, and no dollars for each percent. */
+static void
+free_changes_as_rows (G_GNUC_UNUSED void **state)
+{
+  Found found;
+
+  found_init (&found);
+  add (&found, FAB_UPGRADE_SURE, "free", 0.25, 0, 1)->purchase->rows = g_array_new (FALSE, FALSE,
+                                                                                    sizeof (FabPurchaseRow));
+  FabUpgradeAnswer answer = { .all = &found.all, .rows = found.all.all };
+  g_autoptr (FabPoints) points = fab_upgrade_points (&answer);
+  assert_label (points, 0, "is_recommended", "yes");
+  assert_label (points, 0, "price_usd", "0");
+  assert_label (points, 0, "price_low_usd", "0");
+  assert_label (points, 0, "price_high_usd", "0");
+  assert_label (points, 0, "usd_per_percent", "0");
+  assert_label (points, 0, "buys", NULL);
+  g_array_unref (found.purchases[0].rows);
+  found_clear (&found);
+}
+
+/* A purchase may cost a dollar, or less. */
+static void
+cheap_purchases_are_purchases (G_GNUC_UNUSED void **state)
+{
+  static const double prices[] = { 0.5, 1 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (prices); i++) {
+    Found found;
+
+    found_init (&found);
+    const FabUpgrade *one = add (&found, FAB_UPGRADE_SURE, "cheap", 0.1, prices[i], 1);
+    FabUpgradeChoice choice = fab_upgrade_choose (&found.all, 0);
+    assert_null (choice.setting);
+    assert_ptr_equal (choice.purchase, one);
+    assert_ptr_equal (choice.most, one);
+    found_clear (&found);
+  }
+}
+
 int
 main (void)
 {
@@ -530,6 +585,8 @@ main (void)
     cmocka_unit_test (what_saves_most_may_be_one_of_the_others),
     cmocka_unit_test (parts_of_a_purchase_in_words),
     cmocka_unit_test (changes_as_rows),
+    cmocka_unit_test (free_changes_as_rows),
+    cmocka_unit_test (cheap_purchases_are_purchases),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
