@@ -58,7 +58,7 @@ second_of (const GPtrArray *sides, guint first)
 {
   guint best = first == 0 ? 1 : 0;
 
-  for (guint i = 0; i < sides->len; i++)
+  for (guint i = best + 1; i < sides->len; i++)
     if (i != first && pace_of (fab_sides_at (sides, i)) < pace_of (fab_sides_at (sides, best)))
       best = i;
   return best;

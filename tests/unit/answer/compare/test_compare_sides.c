@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "answer/compare/sides.h"
+#include "answer/study/choices.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "tests/support/play.h"
@@ -316,6 +317,146 @@ test_files_of_one_name (void **state)
   g_unlink (two);
 }
 
+/* Scenarios of different names keep these. */
+static void
+test_files_of_their_own_names (void **state)
+{
+  const Fixture *self = *state;
+  static const char *const sets[] = { "name=other", NULL };
+  g_autoptr (FabEdits) edits = fab_edits_of (sets);
+  g_autoptr (FabStudy) other = fab_study_edited (self->study, edits);
+  g_autoptr (GPtrArray) sides = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_side_free),
+                        left_out = g_ptr_array_new_with_free_func (g_free);
+
+  g_ptr_array_add (sides, fab_side_new (NULL, self->study, NULL));
+  g_ptr_array_add (sides, fab_side_new (NULL, other, NULL));
+  assert_true (fab_sides_settle (sides, FALSE, FALSE, left_out, NULL));
+  assert_string_equal (fab_sides_at (sides, 0)->name, "sends");
+  assert_string_equal (fab_sides_at (sides, 1)->name, "other");
+  assert_string_equal (fab_sides_at (sides, 1)->variant->name, "other");
+  assert_null (fab_sides_at (sides, 0)->band);
+}
+
+/* --- what is equal --- */
+
+/* Each value is held beside the next one; bands are there where they are asked for. */
+static void
+test_values_of_an_axis (void **state)
+{
+  const Fixture *self = *state;
+  g_autoptr (FabAxis) axis = fab_axis_parse ("cluster.nic_rate=100Gb/s,200Gb/s,400Gb/s", NULL);
+  g_autoptr (GPtrArray) sides = fab_sides_of_axis (self->study, axis),
+                        left_out = g_ptr_array_new_with_free_func (g_free);
+
+  assert_true (fab_sides_settle (sides, TRUE, TRUE, left_out, NULL));
+  g_autoptr (FabSidesAnswer) answer = fab_sides_answer (sides, &(FabSidesRequest){ .variants = axis });
+  for (guint i = 0; i < 3; i++) {
+    assert_non_null (fab_sides_at (sides, i)->band);
+    assert_non_null (fab_sides_at (sides, i)->point->bottleneck);
+  }
+  for (guint i = 0; i < 2; i++) {
+    const FabChoicePair *pair = &g_array_index (answer->pairs, FabChoicePair, i);
+
+    assert_string_equal (pair->key, "cluster.nic_rate");
+    assert_string_equal (pair->before_value, g_ptr_array_index (axis->values, i));
+    assert_string_equal (pair->after_value, g_ptr_array_index (axis->values, i + 1));
+    assert_ptr_equal (pair->before, fab_sides_at (sides, i)->point);
+    assert_ptr_equal (pair->after, fab_sides_at (sides, i + 1)->point);
+  }
+}
+
+/* A job of one rank takes no time, and nothing is a speed-up then. */
+static void
+test_steps_of_no_time (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabStudy) study = play_study (
+      catalog,
+      "name: t\ncluster: {node: dgx-h100, nodes: 2, gpus_per_node: 1, nics_per_node: 1}\ncollectives: plain\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}\n");
+  static const double speed_ups[2][2] = { { 1, 0 }, { 1, 1 } };
+
+  for (guint base = 0; base < 2; base++) {
+    g_autoptr (GPtrArray) sides = settled (study, "cluster.nodes=1,2");
+    g_autoptr (FabSidesAnswer) answer = fab_sides_answer (sides, &(FabSidesRequest){ .base = base });
+
+    for (guint i = 0; i < 2; i++)
+      assert_near (g_array_index (answer->words, FabSideWords, i).speed_up, speed_ups[base][i], 0);
+  }
+}
+
+#define TRAINING                                                                     \
+  "name: t\niterations: 1\ncluster: {node: dgx-a100, nodes: 2, gpus_per_node: 1}\n"  \
+  "job: {kind: ddp, model: gpt2, micro_batch: 1, sequence: 1024, jitter: {cv: 1%}, " \
+  "compute: {kind: mfu, mfu: 40%}}\n"
+
+/* As many tokens a second as with ports of 50 Gb/s need 50 Gb/s, and fewer do with ports of 25 Gb/s. */
+static void
+test_equals_of_a_gain (G_GNUC_UNUSED void **state)
+{
+  static const char *const rates[] = { "50Gb/s", "25Gb/s" };
+  g_autoptr (FabStudy) study = play_study (catalog, TRAINING);
+
+  for (guint base = 0; base < 2; base++) {
+    g_autoptr (GPtrArray) sides = settled (study, "cluster.nic_rate=50Gb/s,25Gb/s");
+    g_autoptr (FabAxis) axis = fab_axis_parse ("cluster.nic_rate=20Gb/s,25Gb/s,40Gb/s,50Gb/s,100Gb/s", NULL);
+    g_autoptr (FabSidesAnswer) answer = fab_sides_answer (
+        sides, &(FabSidesRequest){ .base = base, .figure = fab_figure_find ("tokens"), .axis = axis });
+    const FabSideEqual *equal = &g_array_index (answer->equals, FabSideEqual, 0);
+
+    assert_int_equal (equal->side, 1 - base);
+    assert_string_equal (equal->size->points[equal->size->answer].value, rates[base]);
+    assert_int_equal (equal->needed_bytes_per_s, base == 0 ? 6250000000 : 3125000000);
+  }
+}
+
+/* Where no value can run there is no size, and the problem says why. A base that does not fit is not equalled, unless
+ * that is allowed. */
+static void
+test_what_cannot_be_equal (void **state)
+{
+  const Fixture *self = *state;
+  g_autoptr (GPtrArray) sides = settled (self->study, "cluster.nic_rate=100Gb/s,200Gb/s");
+  g_autoptr (FabAxis) axis = fab_axis_parse ("cluster.nodes=0,-1", NULL);
+  g_autoptr (FabSidesAnswer) answer = fab_sides_answer (
+      sides, &(FabSidesRequest){ .figure = fab_figure_find ("step"), .axis = axis });
+  const FabSideEqual *equal = &g_array_index (answer->equals, FabSideEqual, 0);
+  g_autoptr (FabStudy) hello = fab_study_new (FAB_SOURCE_DIR "/scenarios/hello.yaml", NULL, catalog,
+                                              &fab_models, NULL);
+
+  assert_null (equal->size);
+  assert_non_null (strstr (equal->problem, "nodes"));
+  assert_int_equal (equal->needed_bytes_per_s, 0);
+  hello->n_threads = 1;
+  for (guint is_allowed = 0; is_allowed < 2; is_allowed++) {
+    g_autoptr (GPtrArray) large = settled (hello, "job.micro_batch=100000,90000");
+    g_autoptr (FabAxis) batches = fab_axis_parse ("job.micro_batch=90000,100000", NULL);
+    g_autoptr (FabSidesAnswer) of_large = fab_sides_answer (
+        large, &(FabSidesRequest){ .figure = fab_figure_find ("step"),
+                                   .axis = batches,
+                                   .is_oversized_allowed = is_allowed > 0 });
+
+    assert_int_equal (of_large->equals->len, is_allowed);
+    if (is_allowed)
+      assert_int_equal (g_array_index (of_large->equals, FabSideEqual, 0).size->answer, 0);
+  }
+}
+
+/* The most seeds of a side are those of the answer. A difference within their spread is none. */
+static void
+test_seeds (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabStudy) study = play_study (catalog, TRAINING);
+
+  study->n_seeds = 3;
+  g_autoptr (GPtrArray) sides = settled (study, "seed=1,7");
+  g_autoptr (FabSidesAnswer) answer = fab_sides_answer (sides, &(FabSidesRequest){ .base = 0 });
+  const FabSideWords *words = &g_array_index (answer->words, FabSideWords, 1);
+  assert_int_equal (answer->n_seeds, 3);
+  assert_true (words->is_judged);
+  assert_false (words->differs);
+  assert_true (g_str_has_prefix (words->words, "The seeds do not decide between seed=7 and seed=1: "));
+}
+
 int
 main (void)
 {
@@ -329,6 +470,12 @@ main (void)
     cmocka_unit_test (test_limits),
     cmocka_unit_test_setup_teardown (test_what_is_left_out, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_files_of_one_name, set_up, tear_down),
+    cmocka_unit_test_setup_teardown (test_files_of_their_own_names, set_up, tear_down),
+    cmocka_unit_test_setup_teardown (test_values_of_an_axis, set_up, tear_down),
+    cmocka_unit_test (test_steps_of_no_time),
+    cmocka_unit_test (test_equals_of_a_gain),
+    cmocka_unit_test_setup_teardown (test_what_cannot_be_equal, set_up, tear_down),
+    cmocka_unit_test (test_seeds),
   };
 
   return play_run_tests ("compare_sides", tests, &catalog);

@@ -9,8 +9,7 @@
 
 #include "answer/compare/offers.h"
 #include "answer/compare/sides.h"
-#include "models/models.h"
-#include "sim/base/error.h"
+#include "tests/support/failing.h"
 #include "tests/support/play.h"
 
 static FabCatalog *catalog;
@@ -163,10 +162,71 @@ test_what_cannot_be_played (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (error->message, "nodes=0"));
 }
 
+/* Of those that are as fast, or as cheap, the first one. */
+static void
+test_the_first_of_equals (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *axis;
+    guint fastest, second;
+  } cases[] = {
+    { "cluster.nic_rate=400Gb/s,200Gb/s,0.2Tb/s", 0, 1 },
+    { "cluster.nic_rate=200Gb/s,400Gb/s,0.2Tb/s", 1, 0 },
+    { "cluster.nic_rate=200Gb/s,400Gb/s,0.4Tb/s", 1, 2 },
+    { "cluster.nic_rate=100Gb/s,200Gb/s,0.2Tb/s,400Gb/s", 3, 1 },
+  };
+  g_autoptr (FabStudy) study = study_of (sends),
+                       hello = fab_study_new (FAB_SOURCE_DIR "/scenarios/hello.yaml", NULL, catalog,
+                                              &fab_models, NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GPtrArray) sides = sides_of (study, cases[i].axis);
+    g_autoptr (FabOffersAnswer) answer = fab_offers_answer (sides, NULL);
+
+    assert_int_equal (answer->fastest, cases[i].fastest);
+    assert_int_equal (answer->second, cases[i].second);
+    for (guint k = 0; k < sides->len; k++) {
+      assert_non_null (fab_sides_at (sides, k)->band);
+      assert_non_null (fab_sides_at (sides, k)->point->bottleneck);
+    }
+  }
+  hello->n_threads = 1;
+  g_autoptr (GPtrArray) same = sides_of (hello, "job.bucket=25MiB,26214400B");
+  g_autoptr (FabOffersAnswer) answer = fab_offers_answer (same, NULL);
+  assert_int_equal (answer->cheapest, 0);
+}
+
+/* A band that cannot be had is none: of the last play of all, that of the last side's difference from the first. */
+static void
+test_a_band_that_fails (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabScenario) scenario = fab_scenario_parse ("t", sends, strlen (sends), NULL, failing_models (),
+                                                         catalog, NULL);
+  g_autoptr (FabStudy) study = fab_study_of ("t", scenario, catalog, failing_models ());
+  guint n = 0;
+
+  study->n_threads = 1;
+  for (guint fails = 0; fails < 2; fails++) {
+    g_autoptr (GPtrArray) sides = sides_of (study, "cluster.nic_rate=100Gb/s,200Gb/s");
+
+    failing_at (fails ? n : 0, FAB_ERROR_BROKEN);
+    g_autoptr (FabOffersAnswer) answer = fab_offers_answer (sides, NULL);
+    n = failing.n_made;
+    const FabOfferSaving *saving = &g_array_index (answer->savings, FabOfferSaving, 1);
+    assert_near (saving->saved, 0.5, 5e-3);
+    assert_int_equal (saving->low < saving->saved, !fails);
+    assert_int_equal (saving->high > saving->saved, !fails);
+    assert_true (answer->lead.low < answer->lead.saved);
+  }
+  failing_at (0, FAB_ERROR_BROKEN);
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_the_first_of_equals),
+    cmocka_unit_test (test_a_band_that_fails),
     cmocka_unit_test (test_the_fastest_and_the_second),
     cmocka_unit_test (test_nothing_is_decided_between_equals),
     cmocka_unit_test (test_offers_are_held_against_each_other_by_tokens),

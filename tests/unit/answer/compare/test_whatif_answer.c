@@ -7,6 +7,7 @@
 
 #include "answer/compare/whatif.h"
 #include "models/models.h"
+#include "sim/base/error.h"
 #include "tests/support/play.h"
 
 static FabCatalog *catalog;
@@ -248,10 +249,149 @@ test_mistakes (G_GNUC_UNUSED void **state)
   }
 }
 
+/* --- what is not played, and what cannot be compared --- */
+
+static FabWhatIfAnswer *
+answer_of (const FabStudy *of, const char *text, gboolean is_oversized_allowed)
+{
+  g_autoptr (GPtrArray) changes = changes_of (of, text);
+  guint mistaken = 9;
+  g_autoptr (GError) error = NULL;
+  FabWhatIfAnswer *answer = fab_whatif_answer (
+      of, &(FabWhatIfRequest){ .changes = changes, .is_oversized_allowed = is_oversized_allowed }, &mistaken,
+      &error);
+
+  if (answer == NULL)
+    fail_msg ("%s", error->message);
+  return answer;
+}
+
+/* A port dies after 5 of 80 ms: the job hangs, and so it does with ports of another rate. The change that is played is
+ * held against the scenario all the same. */
+static void
+test_a_change_that_hangs (G_GNUC_UNUSED void **state)
+{
+  static const char *const words[] = { "nic=node0/nic0:dead@5ms: iteration 0 never ends: ",
+                                       "cluster.nic_rate=200Gb/s is 50.0 % faster than as it is: ",
+                                       "all together: iteration 0 never ends: " };
+  g_autoptr (FabWhatIfAnswer) answer = answer_of (
+      study, "fault nic=node0/nic0:dead@5ms; set cluster.nic_rate=200Gb/s", FALSE);
+  g_autoptr (FabPoints) points = fab_whatif_points (answer);
+
+  assert_int_equal (answer->sides->len, 4);
+  assert_int_equal (answer->contrast->variants->len, 2);
+  for (guint i = 1; i < 4; i++) {
+    const FabWhatIfEffect *effect = effect_at (answer, i);
+    const FabPointsRow *row = fab_points_row (points, i);
+    gboolean is_played = i == 2;
+
+    assert_true (g_str_has_prefix (effect->words, words[i - 1]));
+    assert_null (strchr (effect->words, '\n'));
+    assert_int_equal (effect->is_played, is_played);
+    assert_int_equal (effect->blast.n_ranks, is_played ? 4 : 0);
+    assert_int_equal (effect->switches != NULL, is_played);
+    assert_int_equal (row->problem != NULL, !is_played);
+    assert_string_equal (row->labels[1], is_played ? "4" : "0");
+    assert_string_equal (row->labels[2], is_played ? "4" : "0");
+    assert_ptr_equal (row->point, fab_sides_at (answer->sides, i)->point);
+  }
+}
+
+/* A scenario that hangs by itself is no answer: nothing can be held against it. */
+static void
+test_a_scenario_that_hangs (G_GNUC_UNUSED void **state)
+{
+  static const char *const sets[] = { "faults=[{what: nic, name: node0/nic0, dead: true, at: 5ms}]", NULL };
+  g_autoptr (FabEdits) edits = fab_edits_of (sets);
+  g_autoptr (FabStudy) hung = fab_study_edited (study, edits);
+  g_autoptr (GPtrArray) changes = changes_of (study, "set cluster.nic_rate=200Gb/s");
+  g_autoptr (GError) error = NULL;
+  guint mistaken = 9;
+
+  assert_null (fab_whatif_answer (hung, &(FabWhatIfRequest){ .changes = changes }, &mistaken, &error));
+  assert_int_equal (mistaken, 0);
+  assert_true (g_error_matches (error, FAB_ERROR, FAB_ERROR_HUNG));
+}
+
+/* Two nodes are enough for the job, and node 3 has a port; together they cannot be. */
+static void
+test_changes_that_are_possible_alone (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabWhatIfAnswer) answer = answer_of (study, "set cluster.nodes=2; fault nic=node3/nic0:50%",
+                                                  FALSE);
+
+  assert_int_equal (answer->sides->len, 4);
+  assert_null (answer->apart);
+  for (guint i = 0; i < 4; i++)
+    assert_int_equal (effect_at (answer, i)->is_played, i < 3);
+  assert_true (g_str_has_prefix (effect_at (answer, 3)->words, "all together: "));
+  assert_non_null (fab_sides_at (answer->sides, 3)->problem);
+}
+
+#define TRAINING                                                                    \
+  "name: t\niterations: 1\ncluster: {node: dgx-a100, nodes: 1, gpus_per_node: 2}\n" \
+  "job: {kind: ddp, model: %s, micro_batch: 1, sequence: 1024, compute: {kind: mfu, mfu: 40%%}}\n"
+
+/* Steps that do not fit into memory are not compared, unless that is allowed: what does not fit says so, and what fits
+ * in place of it says that. The scenario's own verdict says what would make it fit. */
+static void
+test_what_does_not_fit (G_GNUC_UNUSED void **state)
+{
+  static const char *const models[] = { "gpt2", "llama2-7b" };
+
+  for (guint i = 0; i < 2; i++)
+    for (guint is_allowed = 0; is_allowed < 2; is_allowed++) {
+      g_autofree char *yaml = g_strdup_printf (TRAINING, models[i]);
+      g_autofree char *change = g_strdup_printf ("set job.model=%s", models[1 - i]);
+      g_autoptr (FabStudy) training = study_of (yaml);
+      g_autoptr (FabWhatIfAnswer) answer = answer_of (training, change, is_allowed > 0);
+      const FabFinding *finding = fab_verdict_find (fab_sides_at (answer->sides, 0)->point->verdict,
+                                                    FAB_FINDING_DOES_NOT_FIT);
+      g_autofree char *stops = fab_verdict_stop_words (fab_sides_at (answer->sides, 1)->point->verdict);
+      g_autofree char *own = g_strdup_printf ("job.model=llama2-7b: %s", stops != NULL ? stops : "");
+      const char *words = effect_at (answer, 1)->words;
+
+      assert_int_equal (finding != NULL, i == 1);
+      assert_int_equal (stops != NULL, i == 0);
+      if (finding != NULL)
+        assert_true (g_str_has_prefix (finding->advice, "It fits with "));
+      if (is_allowed)
+        assert_non_null (strstr (words, i == 0 ? " slower than as it is" : " faster than as it is"));
+      else
+        assert_string_equal (words, i == 0 ? own : "job.model=gpt2: the job fits.");
+    }
+}
+
+/* Every seed has a step of its own. A bucket that is hardly larger is within their spread, and what limits the step is
+ * not told then; a port of a quarter of its rate is not. */
+static void
+test_seeds (G_GNUC_UNUSED void **state)
+{
+  static const char yaml[] =
+      "name: t\niterations: 1\ncluster: {node: dgx-a100, nodes: 2, gpus_per_node: 1}\n"
+      "job: {kind: ddp, model: gpt2, micro_batch: 4, sequence: 1024, jitter: {cv: 5%}, "
+      "compute: {kind: mfu, mfu: 40%}}\n";
+  g_autoptr (FabStudy) noisy = study_of (yaml);
+
+  noisy->n_seeds = 3;
+  g_autoptr (FabWhatIfAnswer) answer = answer_of (noisy, "fault nic=node0/nic0:10%; set seed=77", FALSE);
+  assert_int_equal (answer->n_seeds, 3);
+  assert_non_null (strstr (effect_at (answer, 1)->words, "It is slower with each of 3 seeds"));
+  assert_non_null (strstr (effect_at (answer, 1)->words, " It slows "));
+  assert_true (g_str_has_prefix (effect_at (answer, 2)->words,
+                                 "The seeds do not decide between seed=77 and as it is: "));
+  assert_null (strstr (effect_at (answer, 2)->words, "limited by"));
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_a_change_that_hangs),
+    cmocka_unit_test (test_a_scenario_that_hangs),
+    cmocka_unit_test (test_changes_that_are_possible_alone),
+    cmocka_unit_test (test_what_does_not_fit),
+    cmocka_unit_test (test_seeds),
     cmocka_unit_test (test_changes_and_all_together),
     cmocka_unit_test (test_how_far_a_fault_reaches),
     cmocka_unit_test (test_what_stays_apart),
