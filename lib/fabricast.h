@@ -372,14 +372,14 @@ FABRICAST_API int fabricast_network_at (FabricastNetwork *network, int64_t time_
  * nodes by the NICs nearest to them. It costs what an RDMA write costs; a job of kind `traffic` sends the same.
  * Messages of one pair of ranks follow one way, which the network remembers. `done` (or NULL) is called when the
  * last byte has arrived. A transfer to the same rank takes no time. Statuses: MISUSE of a rank; UNSUPPORTED when
- * no path leads there. Since 0.2, unstable. */
+ * no path leads there, or when all that is under way could last longer than 53 days. Since 0.2, unstable. */
 FABRICAST_API int fabricast_network_send (FabricastNetwork *network, uint32_t from, uint32_t to,
                                           uint64_t bytes, FabricastDoneFn done, void *user,
                                           FabricastError **error);
 
 /* Begins one flow over several links at once, as collectives are: link links[i] carries weights[i] bytes for each
  * of `bytes`, after `startup_ps` in which they are idle. Links are numbered as in the table "link". Statuses:
- * MISUSE. Since 0.2, unstable. */
+ * MISUSE; UNSUPPORTED as of fabricast_network_send (). Since 0.2, unstable. */
 FABRICAST_API int fabricast_network_stream (FabricastNetwork *network, const uint32_t *links,
                                             const double *weights, size_t n_links, uint64_t bytes,
                                             int64_t startup_ps, FabricastDoneFn done, void *user,
@@ -387,7 +387,7 @@ FABRICAST_API int fabricast_network_stream (FabricastNetwork *network, const uin
 
 /* Begins a collective of ranks (ascending) now, as the scenario's collective library runs it. `bytes` are as nccl-
  * tests counts them. `ranks` NULL: all ranks. Statuses: INPUT of an operation that does not exist, MISUSE of
- * ranks, UNSUPPORTED when no algorithm can run it. Since 0.2, unstable. */
+ * ranks, UNSUPPORTED when no algorithm can run it or as of fabricast_network_send (). Since 0.2, unstable. */
 FABRICAST_API int fabricast_network_collective (FabricastNetwork *network, const char *op,
                                                 const uint32_t *ranks, size_t n_ranks, uint64_t bytes,
                                                 FabricastDoneFn done, void *user, FabricastError **error);

@@ -21,6 +21,7 @@ struct FabricastNetwork {
   GHashTable *tickets; /* Ticket: what has begun and has not ended */
   GHashTable *paths;   /* FabFlowPath, by its two ranks */
   guint n_flying;      /* tickets that the network has to end */
+  FabTimePs flying_ps; /* what these take on an idle network, one after the other */
   const LibDoor *door; /* while it advances; otherwise NULL */
   gboolean is_doomed;  /* to be freed when it has advanced */
 };
@@ -31,6 +32,7 @@ typedef struct {
   FabricastDoneFn done;
   void *user;
   gboolean is_flying;
+  FabTimePs idle_ps;       /* of what is flying: what it takes on an idle network */
   FabFootprint *footprint; /* of its own; NULL: none */
   FabSchedule *schedule;   /* likewise */
   FabPlay *play;
@@ -50,13 +52,37 @@ ticket_free (gpointer data)
 }
 
 static Ticket *
-ticket_new (FabricastNetwork *network, FabricastDoneFn done, void *user, gboolean is_flying)
+ticket_new (FabricastNetwork *network, FabricastDoneFn done, void *user)
 {
   Ticket *self = g_new0 (Ticket, 1);
 
-  *self = (Ticket){ .network = network, .done = done, .user = user, .is_flying = is_flying };
-  network->n_flying += is_flying ? 1 : 0;
+  *self = (Ticket){ .network = network, .done = done, .user = user };
   g_hash_table_add (network->tickets, self);
+  return self;
+}
+
+/* Of what the network has to end, within half of what the clock holds, even if everything goes one after the other.
+ * NULL and *error: the clock cannot hold it. */
+static Ticket *
+ticket_fly (FabricastNetwork *network, FabTimePs idle_ps, FabricastDoneFn done, void *user,
+            FabricastError **error)
+{
+  const double day_s = 24 * 3600;
+  FabTimePs latest_ps = fab_ps_add (fab_ps_add (fab_engine_now (network->engine), network->flying_ps),
+                                    idle_ps);
+
+  if (latest_ps >= FAB_TIME_MAX / 2) {
+    lib_fail (
+        error, FABRICAST_UNSUPPORTED,
+        "the traffic could last until day %.0f of simulated time, and the clock holds %.0f; send fewer bytes",
+        fab_ps_to_seconds (latest_ps) / day_s, fab_ps_to_seconds (FAB_TIME_MAX / 2) / day_s);
+    return NULL;
+  }
+  Ticket *self = ticket_new (network, done, user);
+  self->is_flying = TRUE;
+  self->idle_ps = idle_ps;
+  network->n_flying++;
+  network->flying_ps += idle_ps;
   return self;
 }
 
@@ -70,6 +96,7 @@ ticket_ended (gpointer owner, G_GNUC_UNUSED guint64 arg)
   LibDoor again;
 
   network->n_flying -= self->is_flying ? 1 : 0;
+  network->flying_ps -= self->idle_ps;
   g_hash_table_remove (network->tickets, self);
   if (done == NULL)
     return;
@@ -259,7 +286,7 @@ fabricast_network_at (FabricastNetwork *network, int64_t time_ps, FabricastDoneF
     return lib_fail (error, FABRICAST_MISUSE,
                      "%" G_GINT64_FORMAT " ps is in the past: it is %" G_GINT64_FORMAT " ps",
                      (gint64) time_ps, fab_engine_now (network->engine));
-  fab_engine_at (network->engine, time_ps, ticket_ended, ticket_new (network, fn, user, FALSE), 0);
+  fab_engine_at (network->engine, time_ps, ticket_ended, ticket_new (network, fn, user), 0);
   return FABRICAST_OK;
 }
 
@@ -268,27 +295,32 @@ fabricast_network_at (FabricastNetwork *network, int64_t time_ps, FabricastDoneF
 static void
 end_at_once (FabricastNetwork *self, FabricastDoneFn done, void *user)
 {
-  fab_engine_after (self->engine, 0, ticket_ended, ticket_new (self, done, user, FALSE), 0);
+  fab_engine_after (self->engine, 0, ticket_ended, ticket_new (self, done, user), 0);
 }
 
 /* As the executor begins the plan: by messages where the network has them, else as one stream. */
-static void
-begin_plan (FabricastNetwork *self, const FabCollectivePlan *plan, Ticket *ticket)
+static int
+begin_plan (FabricastNetwork *self, const FabCollectivePlan *plan, FabricastDoneFn done, void *user,
+            FabricastError **error)
 {
   const FabCollectivePlanSteps *steps = &plan->steps;
+  Ticket *ticket = ticket_fly (self, fab_collective_plan_idle_ps (plan), done, user, error);
 
+  if (ticket == NULL)
+    return FABRICAST_UNSUPPORTED;
   if (self->net->ops->message == NULL || steps->make == NULL) {
     FabStream stream = fab_collective_plan_stream (plan);
 
     stream.done = done_of (ticket);
     fab_net_stream (self->net, &stream);
-    return;
+    return FABRICAST_OK;
   }
   ticket->schedule = steps->make (steps->owner, plan);
   FabPlaySpec spec = fab_play_spec_of_plan (plan);
   spec.watch = &fab_skips_watch;
   spec.done = done_of (ticket);
   ticket->play = fab_play_new (ticket->schedule, self->net, &spec);
+  return FABRICAST_OK;
 }
 
 /* The way from one rank to another, found once: messages of a connection follow one way. */
@@ -325,8 +357,7 @@ send (FabricastNetwork *self, guint from, guint to, FabBytes bytes, FabricastDon
     return lib_fail (error, FABRICAST_UNSUPPORTED, "no path leads from rank %u to rank %u", from, to);
   }
   FabCollectivePlan plan = fab_flow_path_plan (path, bytes);
-  begin_plan (self, &plan, ticket_new (self, done, user, TRUE));
-  return FABRICAST_OK;
+  return begin_plan (self, &plan, done, user, error);
 }
 
 int
@@ -362,12 +393,32 @@ footprint_of (const FabGraph *graph, const guint32 *links, const double *weights
   return fab_footprint_builder_finish (builder);
 }
 
+static int
+stream_over (FabricastNetwork *self, FabFootprint *footprint, FabStream *stream, FabricastDoneFn done,
+             void *user, FabricastError **error)
+{
+  FabTimePs bytes_ps = footprint->rate_bytes_per_s > 0
+                         ? fab_flow_ps ((double) stream->bytes, fab_stream_rate_alone (stream))
+                         : FAB_TIME_MAX; /* weights that no double holds */
+  Ticket *ticket = ticket_fly (self, fab_ps_add (stream->startup_ps, bytes_ps), done, user, error);
+
+  if (ticket == NULL) {
+    fab_footprint_free (footprint);
+    return FABRICAST_UNSUPPORTED;
+  }
+  ticket->footprint = footprint;
+  stream->done = done_of (ticket);
+  fab_net_stream (self->net, stream);
+  return FABRICAST_OK;
+}
+
 int
 fabricast_network_stream (FabricastNetwork *network, const uint32_t *links, const double *weights,
                           size_t n_links, uint64_t bytes, int64_t startup_ps, FabricastDoneFn done,
                           void *user, FabricastError **error)
 {
   LibDoor door;
+  int status = FABRICAST_OK;
 
   LIB_NEED (network, error);
   LIB_NEED (links, error);
@@ -385,18 +436,15 @@ fabricast_network_stream (FabricastNetwork *network, const uint32_t *links, cons
   if (bytes == 0) {
     end_at_once (network, done, user);
   } else {
-    Ticket *ticket = ticket_new (network, done, user, TRUE);
+    FabFootprint *footprint = footprint_of (network->plant->graph, links, weights, n_links);
+    FabStream stream = {
+      .footprint = footprint, .bytes = bytes, .startup_ps = startup_ps, .wire_factor = 1, .share = 1
+    };
 
-    ticket->footprint = footprint_of (network->plant->graph, links, weights, n_links);
-    fab_net_stream (network->net, &(FabStream){ .footprint = ticket->footprint,
-                                                .bytes = bytes,
-                                                .startup_ps = startup_ps,
-                                                .wire_factor = 1,
-                                                .share = 1,
-                                                .done = done_of (ticket) });
+    status = stream_over (network, footprint, &stream, done, user, error);
   }
   lib_door_leave (&door);
-  return FABRICAST_OK;
+  return status;
 }
 
 /* The cluster of these ranks, made once; the library tells groups apart by it. */
@@ -428,10 +476,9 @@ collective (FabricastNetwork *self, FabOp op, const FabCluster *cluster, FabByte
 
   if (!fab_library_plan (self->library, &group, op, bytes, &plan, &problem))
     return lib_fail_with (error, problem);
-  if (plan.footprint == NULL || bytes == 0)
-    end_at_once (self, done, user);
-  else
-    begin_plan (self, &plan, ticket_new (self, done, user, TRUE));
+  if (plan.footprint != NULL && bytes > 0)
+    return begin_plan (self, &plan, done, user, error);
+  end_at_once (self, done, user);
   return FABRICAST_OK;
 }
 

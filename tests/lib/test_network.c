@@ -433,6 +433,220 @@ test_streams (void **state)
   fabricast_table_free (table);
 }
 
+/* --- what the clock cannot hold --- */
+
+static void
+assert_too_long (int status, FabricastError *error)
+{
+  static const char begin[] = "the traffic could last until day ",
+                    end[] = " of simulated time, and the clock holds 53; send fewer bytes";
+  const char *message = fabricast_error_message (error);
+
+  assert_int_equal (status, FABRICAST_UNSUPPORTED);
+  assert_int_equal (strncmp (message, begin, strlen (begin)), 0);
+  assert_non_null (strstr (message, end));
+  fabricast_error_free (error);
+}
+
+#define ASSERT_TOO_LONG(call)       \
+  do {                              \
+    FabricastError *told = NULL;    \
+    int status = call;              \
+                                    \
+    assert_too_long (status, told); \
+  } while (0)
+
+/* 2^63 ps are 106 days. What would last longer than half of them is refused, and nothing has begun: too many bytes, too
+ * long a startup, too much for a link, and anything once the clock is there. */
+static void
+test_more_than_the_clock_holds (void **state)
+{
+  Fixture *f = *state;
+  const uint32_t links[] = { 0, 0 };
+  const double large[] = { 1e308, 1e308 }, weights[] = { 1, 1 };
+  int64_t done = -1;
+  FabricastError *error = NULL;
+
+  ASSERT_TOO_LONG (fabricast_network_send (f->network, 0, 1, INT64_MAX, note, &done, &told));
+  ASSERT_TOO_LONG (
+      fabricast_network_stream (f->network, links, weights, 2, 1, INT64_MAX, note, &done, &told));
+  ASSERT_TOO_LONG (
+      fabricast_network_stream (f->network, links, weights, 2, INT64_MAX, 1, note, &done, &told));
+  ASSERT_TOO_LONG (fabricast_network_stream (f->network, links, large, 2, 1, 0, note, &done, &told));
+  assert_int_equal (fabricast_network_collective (f->network, "all_reduce", NULL, 0, INT64_MAX, note, &done,
+                                                  &error),
+                    FABRICAST_INPUT);
+  assert_non_null (strstr (fabricast_error_message (error), "takes longer than 53 days"));
+  fabricast_error_free (error);
+  assert_int_equal (fabricast_network_send (f->network, 0, 1, INT64_MAX, note, &done, NULL),
+                    FABRICAST_UNSUPPORTED);
+  assert_int_equal (fabricast_network_next (f->network), INT64_MAX);
+  assert_int_equal (fabricast_network_advance (f->network, INT64_MAX - 1, NULL), FABRICAST_OK);
+  ASSERT_TOO_LONG (fabricast_network_send (f->network, 0, 1, 1, note, &done, &told));
+  ASSERT_TOO_LONG (fabricast_network_collective (f->network, "all_reduce", NULL, 0, 1, note, &done, &told));
+  assert_int_equal (done, -1);
+  assert_int_equal (fabricast_network_send (f->network, 1, 1, 1, note, &done, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_network_advance (f->network, INT64_MAX, NULL), FABRICAST_OK);
+  assert_int_equal (done, INT64_MAX - 1);
+}
+
+/* A stream that waits for 30 days leaves no time for another one beside it, nor for one of 30 days after it, but for one
+ * of 20 days. */
+static void
+test_time_is_left_when_traffic_has_ended (void **state)
+{
+  Fixture *f = *state;
+  const int64_t day = INT64_C (86400) * INT64_C (1000000000000);
+  const uint32_t link = 0;
+  const double weight = 1;
+  int64_t done = -1;
+
+  assert_int_equal (fabricast_network_stream (f->network, &link, &weight, 1, 1, 30 * day, note, &done, NULL),
+                    FABRICAST_OK);
+  ASSERT_TOO_LONG (fabricast_network_stream (f->network, &link, &weight, 1, 1, 30 * day, note, &done, &told));
+  assert_int_equal (fabricast_network_stream (f->network, &link, &weight, 1, 1, 20 * day, note, &done, NULL),
+                    FABRICAST_OK);
+  assert_int_equal (fabricast_network_advance (f->network, INT64_MAX, NULL), FABRICAST_OK);
+  assert_true (done >= 30 * day && done < 31 * day);
+  ASSERT_TOO_LONG (fabricast_network_stream (f->network, &link, &weight, 1, 1, 30 * day, note, &done, &told));
+  assert_int_equal (fabricast_network_stream (f->network, &link, &weight, 1, 1, 20 * day, note, &done, NULL),
+                    FABRICAST_OK);
+  assert_int_equal (fabricast_network_advance (f->network, INT64_MAX, NULL), FABRICAST_OK);
+  assert_true (done >= 50 * day && done < 51 * day);
+}
+
+/* --- what the network is told while it advances --- */
+
+static void
+free_network (void *user, int64_t time_ps)
+{
+  Fixture *f = user;
+
+  (void) time_ps;
+  fabricast_network_free (f->network);
+}
+
+/* A network that a function frees is freed when it has advanced; until then the others are called. */
+static void
+test_free_while_advancing (void **state)
+{
+  Fixture *f = *state;
+  int64_t before = -1, after = -1, never = -1;
+
+  assert_int_equal (fabricast_network_at (f->network, 1, note, &before, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_network_at (f->network, 2, free_network, f, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_network_at (f->network, 3, note, &after, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_network_at (f->network, 5, note, &never, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_network_advance (f->network, 4, NULL), FABRICAST_OK);
+  f->network = NULL;
+  assert_int_equal (before, 1);
+  assert_int_equal (after, 3);
+  assert_int_equal (never, -1);
+}
+
+/* Whoever is told nothing is not called, and the others are. */
+static void
+test_nobody_is_told (void **state)
+{
+  Fixture *f = *state;
+  int64_t done = -1, alone = -1;
+
+  assert_int_equal (fabricast_network_send (f->network, 0, 8, 1 << 20, note, &alone, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_network_advance (f->network, INT64_MAX, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_network_send (f->network, 0, 8, 1 << 20, NULL, NULL, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_network_send (f->network, 0, 0, 1 << 20, NULL, NULL, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_network_send (f->network, 2, 2, 1 << 20, note, &done, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_network_advance (f->network, INT64_MAX, NULL), FABRICAST_OK);
+  assert_int_equal (done, alone);
+  assert_int_equal (fabricast_network_now (f->network), 2 * alone);
+}
+
+/* Nothing is known of no network, and to free none is allowed. */
+static void
+test_no_network (void **state)
+{
+  (void) state;
+  assert_int_equal (fabricast_network_ranks (NULL), 0);
+  assert_int_equal (fabricast_network_now (NULL), 0);
+  assert_true (fabricast_network_next (NULL) == INT64_MAX);
+  fabricast_network_free (NULL);
+}
+
+/* A scenario that changes while it runs belongs to a run; one that is mistaken makes no network. Where the only port of a
+ * node is dead from the start, no path leads there. */
+static void
+test_scenarios_that_are_no_network (void **state)
+{
+  static const struct {
+    const char *key;
+    int status;
+    const char *words;
+  } cases[] = {
+    { "cluster.nodes=0", FABRICAST_INPUT, "nodes" },
+    { "faults=[{what: nic, name: node0/nic0, rate: 50%, at: 1ms}]", FABRICAST_UNSUPPORTED,
+      "which belong to a run" },
+    { "neighbours=[{name: n, nodes: 1, first: 1, job: {kind: collective, operations: [{op: all_reduce, size: 1B}]}}]",
+      FABRICAST_UNSUPPORTED, "which belong to a run" },
+  };
+  Fixture *f = *state;
+
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    FabricastScenario *scenario = NULL;
+    FabricastNetwork *network = NULL;
+    FabricastError *error = NULL;
+
+    assert_int_equal (fabricast_scenario_copy (f->scenario, &scenario, NULL), FABRICAST_OK);
+    assert_int_equal (fabricast_scenario_assign (scenario, cases[i].key, NULL), FABRICAST_OK);
+    assert_int_equal (fabricast_network_new (scenario, &network, &error), cases[i].status);
+    assert_null (network);
+    if (strstr (fabricast_error_message (error), cases[i].words) == NULL)
+      fail_msg ("%s", fabricast_error_message (error));
+    fabricast_error_free (error);
+    fabricast_scenario_free (scenario);
+  }
+}
+
+/* Messages between all pairs of a ring of 12 x 2 wait for each other in a circle where a link has one lane: nothing is
+ * due, and what waits is counted. Up to a time of the host nobody can tell whether it waits forever. */
+static void
+test_jams (void **state)
+{
+  static const char *const words[] = { "1 transfer waits forever, because no event is due",
+                                       "2 transfers wait forever, because no event is due" };
+  Fixture *f = *state;
+
+  for (int n = 1; n <= 2; n++) {
+    FabricastScenario *scenario = NULL;
+    FabricastNetwork *network = NULL;
+    FabricastError *error = NULL;
+    int64_t done = -1;
+
+    assert_int_equal (fabricast_scenario_new (f->context, &scenario, NULL), FABRICAST_OK);
+    assert_int_equal (
+        fabricast_scenario_assign (scenario,
+                                   "cluster={node: dgx-h100, gpus_per_node: 1, nics_per_node: 1, nodes: 24,"
+                                   " fabric: {kind: torus, dimensions: 2, x: 12, y: 2}}",
+                                   NULL),
+        FABRICAST_OK);
+    assert_int_equal (fabricast_scenario_assign (scenario, "fidelity={kind: packet, buffer: 8KiB, lanes: 1}",
+                                                 NULL),
+                      FABRICAST_OK);
+    assert_int_equal (fabricast_scenario_assign (scenario, "collectives=plain", NULL), FABRICAST_OK);
+    assert_int_equal (fabricast_network_new (scenario, &network, NULL), FABRICAST_OK);
+    for (int i = 0; i < n; i++)
+      assert_int_equal (fabricast_network_collective (network, "all_to_all", NULL, 0, 4000000, note, &done,
+                                                      NULL),
+                        FABRICAST_OK);
+    assert_int_equal (fabricast_network_advance (network, INT64_C (1000000000000), NULL), FABRICAST_OK);
+    assert_int_equal (fabricast_network_advance (network, INT64_MAX, &error), FABRICAST_HUNG);
+    assert_string_equal (fabricast_error_message (error), words[n - 1]);
+    assert_int_equal (done, -1);
+    fabricast_error_free (error);
+    fabricast_network_free (network);
+    fabricast_scenario_free (scenario);
+  }
+}
+
 static void
 look (void *user, int64_t time_ps)
 {
@@ -476,6 +690,13 @@ main (void)
     cmocka_unit_test_setup_teardown (test_nothing_takes_no_time, setup, teardown),
     cmocka_unit_test_setup_teardown (test_streams, setup, teardown),
     cmocka_unit_test_setup_teardown (test_environment, setup, teardown),
+    cmocka_unit_test_setup_teardown (test_more_than_the_clock_holds, setup, teardown),
+    cmocka_unit_test_setup_teardown (test_time_is_left_when_traffic_has_ended, setup, teardown),
+    cmocka_unit_test_setup_teardown (test_free_while_advancing, setup, teardown),
+    cmocka_unit_test_setup_teardown (test_nobody_is_told, setup, teardown),
+    cmocka_unit_test (test_no_network),
+    cmocka_unit_test_setup_teardown (test_jams, setup, teardown),
+    cmocka_unit_test_setup_teardown (test_scenarios_that_are_no_network, setup, teardown),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
