@@ -66,7 +66,7 @@ compare_nics (gconstpointer a, gconstpointer b, gpointer data)
   guint x = fab_cabling_cable (cabling, *(const guint *) a)->nic,
         y = fab_cabling_cable (cabling, *(const guint *) b)->nic;
 
-  return x != y ? fab_order_guints (&x, &y) : fab_order_guints (a, b);
+  return fab_order_guints (&x, &y);
 }
 
 static Group *
@@ -173,7 +173,7 @@ compare_sizes (gconstpointer a, gconstpointer b, gpointer data)
   guint x = g_array_index (kinds, Kind, *(const guint *) a).nics->len,
         y = g_array_index (kinds, Kind, *(const guint *) b).nics->len;
 
-  return x != y ? fab_order_guints (&y, &x) : fab_order_guints (a, b);
+  return fab_order_guints (&y, &x);
 }
 
 /* Finds of which more frequent kind each is a part. What is a part itself is no whole, so kinds with many ports come
@@ -186,7 +186,7 @@ find_wholes (Hosts *self)
 
   for (guint i = 0; i < n; i++)
     order[i] = i;
-  g_qsort_with_data (order, (gint) n, sizeof *order, compare_sizes, self->kinds);
+  fab_order_numbers (order, n, compare_sizes, self->kinds);
   for (guint i = 0; i < n; i++) {
     Kind *kind = kind_at (self, order[i]);
     guint most = kind->n_hosts;
