@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/format.h"
 #include "sim/base/error.h"
 #include "sim/base/output.h"
 
@@ -15,6 +17,16 @@ static gboolean
 fail (const char *path, GError **error)
 {
   return fab_throw (error, FAB_ERROR_IO, "%s: %s", path, g_strerror (errno));
+}
+
+/* Takes away the mark with which programs of Windows begin a text in UTF-8. */
+static void
+drop_mark (char *text, gsize *size)
+{
+  if (*size < 3 || memcmp (text, "\xEF\xBB\xBF", 3) != 0)
+    return;
+  *size -= 3;
+  memmove (text, text + 3, *size);
 }
 
 gboolean
@@ -38,10 +50,53 @@ fab_cli_read_file (const char *path, gsize limit_bytes, char **text, gsize *size
   if (*size > limit_bytes)
     return fab_throw (error, FAB_ERROR_INPUT, "%s: larger than %" G_GSIZE_FORMAT " MiB", path,
                       limit_bytes >> 20);
+  drop_mark (data, size);
   data[*size] = '\0';
   *text = g_realloc (data, *size + 1);
   data = NULL;
   return TRUE;
+}
+
+/* The descriptor that a path is another name of; -1: none. */
+static int
+descriptor_of (const char *path)
+{
+  static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
+  guint64 number;
+
+  for (guint i = 0; i < G_N_ELEMENTS (folders); i++)
+    if (g_str_has_prefix (path, folders[i])
+        && g_ascii_string_to_unsigned (path + strlen (folders[i]), 10, 0, G_MAXINT, &number, NULL))
+      return (int) number;
+  return strcmp (path, "/dev/stdin") == 0 ? STDIN_FILENO : -1;
+}
+
+/* Reads on to one byte more than any scenario and any text of a network may have. */
+static void
+copy_pipe (int pipe, FILE *to)
+{
+  char part[4096];
+  gsize size = 0;
+
+  for (gssize n = 1; n > 0 && size <= FAB_IMPORT_MAX_BYTES;) {
+    n = read (pipe, part, sizeof part);
+    size += n > 0 ? fwrite (part, 1, (gsize) n, to) : 0;
+  }
+}
+
+void
+fab_cli_keep_pipe (const char *path)
+{
+  int pipe = descriptor_of (path);
+  struct stat state;
+  FILE *file = pipe >= 0 && fstat (pipe, &state) == 0 && S_ISFIFO (state.st_mode) ? tmpfile () : NULL;
+
+  if (file == NULL)
+    return;
+  copy_pipe (pipe, file);
+  rewind (file);
+  dup2 (fileno (file), pipe);
+  fclose (file);
 }
 
 /* Also of files that are not there yet. */

@@ -4,13 +4,18 @@
 
 #include "sim/scenario/scenario.h"
 
-/* Reads a whole file; "-" is standard input. Refuses more than `limit_bytes`, so that a device cannot fill the
- * memory.
+/* Reads a whole text, without the mark of UTF-8 before it; "-" is standard input. Refuses more than `limit_bytes`, so
+ * that a device cannot fill the memory.
  * The text ends with a NUL beyond `size`. */
 gboolean fab_cli_read_file (const char *path, gsize limit_bytes, char **text, gsize *size, GError **error);
 
+/* What a shell gives as a file and is a pipe, as <(COMMAND) and /dev/stdin, can be read once, but a scenario is looked
+ * into more than once. Its descriptor becomes that of a temporary file with the text. Other files stay as they are. */
+void fab_cli_keep_pipe (const char *path);
+
 /* Fails when a file that `option` ("--out") names, and that is to be written at the end, is one of the files
- * (NULL-ended, or NULL) that the command needs, or in a folder of which it needs the files. `out` may be NULL or "-", which pass. */
+ * (NULL-ended, or NULL) that the command needs, or in a folder of which it needs the files. `out` may be NULL or "-",
+ * which pass. */
 gboolean fab_cli_check_apart (const char *option, const char *out, char *const *files, GError **error);
 
 /* Fails also when it is a database, or in a place where nothing can be written. Commands that compute for long ask this

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cli/files.h"
 #include "cli/places.h"
 #include "models/models.h"
 #include "sim/base/error.h"
@@ -127,6 +128,7 @@ fab_cli_scenario_path (const char *name)
   g_autofree char *file = with_suffix (name);
   char *found = NULL;
 
+  fab_cli_keep_pipe (name);
   if (is_file (name))
     return g_strdup (name);
   if (is_bare && is_file (file))

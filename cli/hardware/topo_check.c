@@ -42,7 +42,8 @@ fab_topo_is_network (const char *path)
     return FALSE;
   if (strcmp (path, "-") == 0)
     return TRUE;
-  if (!g_file_get_contents (path, &text, &size, NULL))
+  fab_cli_keep_pipe (path);
+  if (!fab_cli_read_file (path, FAB_IMPORT_MAX_BYTES, &text, &size, NULL))
     return FALSE;
   return fab_file_format_of (FAB_FILE_MACHINE, &(FabFileText){ path, text, size }) != NULL;
 }

@@ -287,15 +287,6 @@ find_format (const FabImportJobRequest *request, const FabFileText *file, GError
   return NULL;
 }
 
-/* Programs of Windows begin a text with the mark of UTF-8. */
-static FabFileText
-without_mark (const FabFileText *file)
-{
-  gsize n = file->size >= 3 && memcmp (file->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-
-  return (FabFileText){ file->name, file->text + n, file->size - n };
-}
-
 static gboolean
 read_file (FabImportedJob *self, const FabFileText *file, GError **error)
 {
@@ -357,11 +348,8 @@ fab_import_job (const FabImportJobRequest *request, GError **error)
   char *text;
 
   fab_imported_job_init (&self, request);
-  for (guint i = 0; i < request->n_files && is_good; i++) {
-    const FabFileText file = without_mark (&request->files[i]);
-
-    is_good = read_file (&self, &file, error);
-  }
+  for (guint i = 0; i < request->n_files && is_good; i++)
+    is_good = read_file (&self, &request->files[i], error);
   text = is_good ? write_all (&self, error) : NULL;
   fab_imported_job_clear (&self);
   return text;

@@ -9,21 +9,10 @@
 #include "sim/base/error.h"
 #include "sim/config/diagnostics.h"
 
-/* Skips UTF-8's byte order mark, with which some spreadsheets begin an export. */
-static FabFileText
-skip_mark (const FabFileText *file)
-{
-  gsize n = g_str_has_prefix (file->text, "\xEF\xBB\xBF") ? 3 : 0;
-
-  return (FabFileText){ file->name, file->text + n, file->size - n };
-}
-
 gboolean
 fab_measurements_recognise (const FabFileText *text)
 {
-  FabFileText behind_mark = skip_mark (text);
-
-  return fab_file_format_of (FAB_FILE_MEASUREMENT, &behind_mark) != NULL;
+  return fab_file_format_of (FAB_FILE_MEASUREMENT, text) != NULL;
 }
 
 static gboolean
@@ -39,26 +28,24 @@ check_text (const FabFileText *file, GError **error)
 }
 
 FabMeasurements *
-fab_measurements_read (const FabMeasurementRequest *whole, GError **error)
+fab_measurements_read (const FabMeasurementRequest *request, GError **error)
 {
-  FabMeasurementRequest request = *whole;
   const FabFileFormat *format;
   g_autoptr (FabReadings) readings = NULL;
 
-  if (!check_text (&whole->file, error))
+  if (!check_text (&request->file, error))
     return NULL;
-  request.file = skip_mark (&whole->file);
-  format = request.format ? fab_file_format_named (FAB_FILE_MEASUREMENT, request.format)
-                          : fab_file_format_of (FAB_FILE_MEASUREMENT, &request.file);
+  format = request->format ? fab_file_format_named (FAB_FILE_MEASUREMENT, request->format)
+                           : fab_file_format_of (FAB_FILE_MEASUREMENT, &request->file);
   if (format == NULL) {
     g_autofree const char **names = fab_file_format_names (FAB_FILE_MEASUREMENT);
     g_autofree char *known = g_strjoinv (", ", (char **) names);
 
     fab_throw (error, FAB_ERROR_INPUT, "%s: this text has none of the formats of measurements, which are %s",
-               request.file.name, known);
+               request->file.name, known);
     return NULL;
   }
-  readings = fab_readings_new (&request);
+  readings = fab_readings_new (request);
   format->read.measurement (readings);
   return fab_readings_finish (readings, format->name, error);
 }

@@ -82,6 +82,12 @@ class Imports(CliTest):
             self.assertEqual(self.imported(self.write("variant.txt", variant)), yaml.safe_load(
                 self.good("import", sample("nvidia-smi-dgx1-v100.txt"))))
 
+    def test_the_mark_of_utf8_is_no_part_of_a_text(self):
+        for path in SAMPLES:
+            with self.subTest(os.path.basename(path)):
+                marked = self.write(os.path.basename(path), "\ufeff" + read(path))
+                self.assertEqual(yaml.safe_load(self.good("import", marked)), yaml.safe_load(self.good("import", path)))
+
     def test_switched_a100_is_the_shipped_one(self):
         self.good("import", sample("nvidia-smi-a100-nv12.txt"), "-o", "made.yaml")
         made, shipped = (self.json("run", "made.yaml", "--no-db", *sets)["iterations"][-1]["comm_s"]

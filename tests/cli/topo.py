@@ -3,16 +3,39 @@
 """`topo` and `p2p`: every format is what it says it is, and all of them show the same machine."""
 import csv
 import io
+import os
 import re
 import shutil
 import subprocess
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-from support import HELLO, CliTest, main
+from support import HELLO, SOURCE, CliTest, main
 
 NODE = ["--node", "dgx-a100"]
 SVG = "{http://www.w3.org/2000/svg}"
+
+
+class Pipes(CliTest):
+    """A scenario that a shell gives as <(COMMAND) can be read once, and these commands look into it more than once."""
+
+    def test_scenarios_and_networks_come_from_pipes(self):
+        scenario, network = (os.path.join(SOURCE, *path) for path in (("scenarios", "four-nodes.yaml"),
+                                                                      ("tests", "fixtures", "import", "ibnetdiscover-edr.txt")))
+        for path, args in ((scenario, ("topo", "--only", "fabric")), (scenario, ("topo", "--check")), (network, ("topo", "--check")),
+                           (scenario, ("run", "--no-db", "--no-memo", "--no-bottleneck")),
+                           (scenario, ("sweep", "--vary", "job.micro_batch=1,2", "--format", "csv")),
+                           (scenario, ("import", "job", os.path.join(SOURCE, "docs", "examples", "ds_config.json"), "--model", "gpt2", "--on"))):
+            with self.subTest(args):
+                on_file, (out, into) = self.fabricast(*args, path), os.pipe()
+                with open(path, "rb") as file:
+                    os.write(into, file.read())
+                os.close(into)
+                piped = self.fabricast(*args, f"/dev/fd/{out}", pass_fds=(out,))
+                os.close(out)
+                self.assertIn(on_file.returncode, (0, 1), on_file.stderr)
+                self.assertEqual(piped.returncode, on_file.returncode, piped.stderr)
+                self.assertEqual(piped.stdout.replace(f"/dev/fd/{out}", path), on_file.stdout)
 
 
 class Topo(CliTest):

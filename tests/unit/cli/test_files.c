@@ -3,6 +3,7 @@
 #include "tests/support/test.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include <glib/gstdio.h>
 
@@ -74,6 +75,56 @@ what_is_written_is_read (void **state)
   g_remove (place->path);
   assert_false (fab_cli_read_file (place->path, 8, &text, &size, &error));
   assert_non_null (strstr (error->message, "No such file"));
+}
+
+/* Some editors mark a text as UTF-8: it reads like the same one without the mark. */
+static void
+the_mark_of_utf8_is_no_text (void **state)
+{
+  static const struct {
+    const char *written, *read;
+  } cases[] = { { "\xEF\xBB\xBFgraph", "graph" },
+                { "\xEF\xBB\xBF", "" },
+                { "\xEF\xBB", "\xEF\xBB" },
+                { "a\xEF\xBB\xBF", "a\xEF\xBB\xBF" } };
+  const Place *place = *state;
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *text = NULL;
+    gsize size;
+
+    assert_true (g_file_set_contents (place->path, cases[i].written, -1, NULL));
+    assert_true (fab_cli_read_file (place->path, 8, &text, &size, NULL));
+    assert_string_equal (text, cases[i].read);
+    assert_int_equal (size, strlen (cases[i].read));
+  }
+}
+
+/* A shell gives <(COMMAND) as /dev/fd/63. What the pipe held can be read again from its beginning. */
+static void
+a_pipe_of_a_shell_is_read_twice (void **state)
+{
+  const Place *place = *state;
+  int ends[2];
+
+  assert_int_equal (pipe (ends), 0);
+  g_autofree char *path = g_strdup_printf ("/dev/fd/%d", ends[0]);
+  assert_int_equal (write (ends[1], "name: a", 7), 7);
+  close (ends[1]);
+  fab_cli_keep_pipe (path);
+  for (guint i = 0; i < 2; i++) {
+    g_autofree char *text = NULL;
+    gsize size;
+
+    assert_true (fab_cli_read_file (path, 8, &text, &size, NULL));
+    assert_string_equal (text, "name: a");
+    fab_cli_keep_pipe (path); /* it is no pipe any more */
+  }
+  close (ends[0]);
+  assert_true (g_file_set_contents (place->path, "x", 1, NULL));
+  fab_cli_keep_pipe (place->path);
+  fab_cli_keep_pipe ("/dev/fd/");
+  fab_cli_keep_pipe ("/dev/fd/1x");
 }
 
 /* Runs and measurements took long to make: a page is not written over them, and neither over what is read. */
@@ -196,6 +247,8 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_full_device_is_an_error),
     cmocka_unit_test_setup_teardown (what_is_written_is_read, set_up, tear_down),
+    cmocka_unit_test_setup_teardown (the_mark_of_utf8_is_no_text, set_up, tear_down),
+    cmocka_unit_test_setup_teardown (a_pipe_of_a_shell_is_read_twice, set_up, tear_down),
     cmocka_unit_test_setup_teardown (nothing_is_written_over_what_is_dear, set_up, tear_down),
     cmocka_unit_test_setup_teardown (nothing_is_written_over_a_file_of_a_folder, set_up, tear_down),
     cmocka_unit_test_setup_teardown (nothing_is_written_over_the_files_of_a_scenario, set_up, tear_down),
