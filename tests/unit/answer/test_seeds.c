@@ -15,7 +15,7 @@
   "name: jittery\nseed: 5\niterations: 2\ncluster: {node: dgx-a100, nodes: 2, gpus_per_node: 1}\n" \
   "job: {kind: ddp, model: gpt2, micro_batch: 1, sequence: 1024, jitter: {cv: 10%}, compute: {kind: mfu, mfu: 40%}}\n"
 /* 7e9 parameters of 16 bytes are more than 80 GB. */
-#define LARGE                                                                           \
+#define LARGE                                                                 \
   "name: large\niterations: 1\ncluster: {node: dgx-a100, gpus_per_node: 1}\n" \
   "job: {kind: ddp, model: llama2-7b, micro_batch: 1, sequence: 1024, compute: {kind: mfu, mfu: 40%}}\n"
 
