@@ -12,6 +12,13 @@ static FabCatalog *catalog;
 #define A100(nodes, collectives, operation)                                              \
   "name: t\ncluster: {node: dgx-a100, nodes: " nodes "}\ncollectives: " collectives "\n" \
   "job: {kind: collective, operations: [{op: " operation "}]}\n"
+/* Of latency, copies and kernels. */
+#define OWN                                                                                                                   \
+  "name: t\nlinks: [{name: wire, technology: NVLink, lanes: 2, signalling: 40Gb/s, latency: %s, copy: {%s}, kernel: {%s}}]\n" \
+  "nodes:\n  - name: own\n    accelerator: a100-sxm4-80gb\n"                                                                  \
+  "    parts: [{name: gpu, kind: accelerator, count: 4}, {name: sw, kind: switch}, {name: cpu, kind: host}]\n"                \
+  "    wires: [{from: gpu, to: sw, link: wire, count: 5}, {from: sw, to: cpu, link: pcie4-x16}]\n"                            \
+  "cluster: {node: own}\ncollectives: plain\njob: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}\n"
 #define H100(collectives, operation)                                   \
   "name: t\ncluster: {node: dgx-h100}\ncollectives: " collectives "\n" \
   "job: {kind: collective, operations: [{op: " operation "}]}\n"
@@ -32,6 +39,9 @@ static const char *const scenarios[] = {
   H100 ("nccl", "all_reduce, size: 1GB"),
   "name: t\ncluster: {node: dgx-a100, nodes: 2, nics_per_node: 1}\ncollectives: plain\n"
   "job: {kind: collective, operations: [{op: all_to_all, size: 1GB}]}\n",
+  /* Each of two ranks sends two of its three parts over the one port, which are 4/3 of what one sends in all. */
+  "name: t\ncluster: {node: dgx-a100, nodes: 2, gpus_per_node: 2, nics_per_node: 1}\ncollectives: plain\n"
+  "job: {kind: collective, operations: [{op: all_to_all, size: 1GB}]}\n",
   "name: t\nlinks: [{name: m, technology: Ethernet, lanes: 2, signalling: 50Gb/s, latency: 600ns}]\n"
   "cluster: {node: dgx-a100, nodes: 2, gpus_per_node: 1, nics_per_node: 1, nic: m}\ncollectives: plain\n"
   "job: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}\n",
@@ -44,7 +54,7 @@ static const char *const scenarios[] = {
 /* How often each sentence was said. */
 typedef struct {
   guint n_ends, n_links, n_pauses, n_formulas, n_more, n_less, n_whole, n_switches, n_flags, n_library,
-      n_kernel, n_sums, n_rates, n_bands;
+      n_kernel, n_sums, n_rates, n_bands, n_steps, n_without_steps;
 } Said;
 
 static void
@@ -201,28 +211,87 @@ check_band (const Explained *it, const FabCollectivePlan *plan, Said *said)
   said->n_bands += is_said;
 }
 
+/* Steps that follow one another are a part of the time before bytes flow, where the plan knows them. */
+static void
+check_startup (const Explained *it, const FabCollectivePlan *plan, Said *said)
+{
+  const FabStatement *startup = explained_find (it, "startup");
+  double startup_s = fab_ps_to_seconds (plan->startup_ps), steps_s = fab_ps_to_seconds (plan->steps.steps_ps);
+  g_autofree char *wires = fab_term_show (FAB_TERM_TIME, fab_ps_to_seconds (plan->latency_ps));
+  g_autofree char *latency = g_strdup_printf ("The latency of the links themselves is %s of it.", wires);
+
+  assert_near (startup->value, startup_s, 1e-12);
+  assert_int_equal (startup->depth, 1);
+  assert_note (startup, latency, TRUE);
+  assert_note (startup, "steps: the successive steps around the ring", startup->formula != NULL);
+  assert_int_equal (startup->formula != NULL, steps_s > 0 && steps_s <= startup_s);
+  if (startup->formula != NULL) {
+    assert_near (explained_term (startup, "steps"), steps_s, 1e-12);
+    assert_near (explained_term (startup, "software") + 1, startup_s - steps_s + 1, 1e-12);
+  }
+  said->n_steps += startup->formula != NULL;
+  said->n_without_steps += startup->formula == NULL;
+}
+
+static void
+check_all (const char *yaml, Said *said)
+{
+  g_auto (Explained) it = explained (catalog, yaml, "collective largest");
+  const FabCollectivePlan *plan = &fab_simulation_dag (it.play->simulation)->collectives[0].plan;
+
+  check_pace (&it, plan, said);
+  check_band (&it, plan, said);
+  check_startup (&it, plan, said);
+  if (check_flow (&it, plan, said))
+    return;
+  check_share (&it, plan, said);
+  check_rate (&it, plan, said);
+}
+
 static void
 each_sentence_is_that_of_the_plan (G_GNUC_UNUSED void **state)
 {
+  g_autofree char *no_latency = g_strdup_printf (OWN, "0s", "achievable: 0.5", "achievable: 0.8");
   Said said = { 0 };
 
-  for (guint i = 0; i < G_N_ELEMENTS (scenarios); i++) {
-    g_auto (Explained) it = explained (catalog, scenarios[i], "collective largest");
-    const FabCollectivePlan *plan = &fab_simulation_dag (it.play->simulation)->collectives[0].plan;
-
-    check_pace (&it, plan, &said);
-    check_band (&it, plan, &said);
-    if (check_flow (&it, plan, &said))
-      continue;
-    check_share (&it, plan, &said);
-    check_rate (&it, plan, &said);
-  }
-  const guint counts[] = { said.n_ends, said.n_links, said.n_pauses, said.n_formulas, said.n_more,
-                           said.n_less, said.n_whole, said.n_flags,  said.n_library,  said.n_kernel,
-                           said.n_sums, said.n_rates, said.n_bands,  said.n_switches };
+  check_all (no_latency, &said);
+  for (guint i = 0; i < G_N_ELEMENTS (scenarios); i++)
+    check_all (scenarios[i], &said);
+  const guint counts[] = { said.n_ends,    said.n_links,  said.n_pauses,   said.n_formulas,
+                           said.n_more,    said.n_less,   said.n_whole,    said.n_flags,
+                           said.n_library, said.n_kernel, said.n_sums,     said.n_rates,
+                           said.n_bands,   said.n_steps,  said.n_switches, said.n_without_steps };
   for (guint i = 0; i < G_N_ELEMENTS (counts); i++)
     if (counts[i] == 0)
       fail_msg ("sentence %u was never said", i);
+}
+
+/* Packets of kernels that are as those of copies, or that are not known, need no word. */
+static void
+packets_are_told_where_they_differ (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *copy, *kernel;
+    gboolean is_told;
+    double loss;
+  } cases[] = {
+    { "payload: 256B, overhead: 64B, achievable: 0.9", "payload: 1B, overhead: 1B, achievable: 0.8", TRUE,
+      2 / 0.8 },
+    { "payload: 128B, overhead: 32B, achievable: 0.5", "payload: 128B, overhead: 32B, achievable: 0.8", FALSE,
+      1.25 / 0.8 },
+    { "payload: 128B, overhead: 32B, achievable: 1", "achievable: 0.5", FALSE, 2 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *yaml = g_strdup_printf (OWN, "1us", cases[i].copy, cases[i].kernel);
+    g_auto (Explained) it = explained (catalog, yaml, "collective largest");
+    const FabStatement *loss = explained_find (&it, "loss");
+
+    assert_near (loss->value, cases[i].loss, 1e-9);
+    assert_note (loss, "Kernels move packets of ", cases[i].is_told);
+    assert_string_equal (loss->formula, i == 2 ? "library / achieved"
+                                               : "library * (payload + header) / (payload * achieved)");
+  }
 }
 
 /* Two collectives at once over one port take longer than each alone, by what the other one sends. */
@@ -255,6 +324,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (each_sentence_is_that_of_the_plan),
+    cmocka_unit_test (packets_are_told_where_they_differ),
     cmocka_unit_test (traffic_beside_is_told),
   };
 
