@@ -439,7 +439,7 @@ is_calm (const FabRunResult *result)
   for (guint i = 0; i < queues->len; i++) {
     const FabLinkQueueRecord *queue = &g_array_index (queues, FabLinkQueueRecord, i);
 
-    if (queue->n_marks + queue->n_pauses + queue->n_drops > 0)
+    if (queue->n_marks + queue->n_pauses + queue->n_drops != 0)
       return FALSE;
   }
   return TRUE;

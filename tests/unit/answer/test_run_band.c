@@ -12,13 +12,13 @@
 static FabCatalog *catalog;
 
 static char *
-scenario_text (const char *fidelity, const char *rest)
+scenario_text (guint iterations, const char *fidelity, const char *rest)
 {
   return g_strdup_printf (
-      "name: t\niterations: 1\nfidelity: %s\n"
+      "name: t\niterations: %u\nfidelity: %s\n"
       "models: [{name: m, summary: s, source: s, date: \"2026-11-24\", shape: {kind: transformer, layers: 4, "
       "hidden: 1024, heads: 8, vocabulary: 5000, tied: false}}]\n%s",
-      fidelity, rest);
+      iterations, fidelity, rest);
 }
 
 /* Both bands of the seconds of the one step. `ends`: the fidelity that plays the ends; NULL: its own. */
@@ -26,7 +26,7 @@ static void
 assert_same_bands (const char *fidelity, const char *ends, double close, const char *rest)
 {
   const double us = 1e-6;
-  g_autofree char *yaml = scenario_text (fidelity, rest);
+  g_autofree char *yaml = scenario_text (1, fidelity, rest);
   g_autoptr (Play) play = play_new (catalog, yaml, NULL);
   PlayedBand exact = played_band (catalog, yaml);
   const FabRunRequest request = { .registry = &fab_models };
@@ -74,13 +74,43 @@ a_fast_network_finds_the_band_of_packets (G_GNUC_UNUSED void **state)
                      "job: {kind: collective, operations: [{op: all_reduce, size: 40MB}]}\n");
 }
 
-/* One GPU communicates with nobody, on either network, so that these are as near as can be. */
+/* Each of several equal steps has the band of the only one, and what each exposes has the band of what that one does. */
+static void
+every_step_has_its_band (G_GNUC_UNUSED void **state)
+{
+  static const char rest[] = "cluster: {node: dgx-a100, nodes: 2, gpus_per_node: 4, nics_per_node: 2}\n"
+                             "job: {kind: collective, operations: [{op: all_to_all, size: 10MB}]}\n";
+  FabRunResult runs[2] = { 0 };
+  const FabRunRequest request = { .registry = &fab_models };
+
+  for (guint i = 0; i < 2; i++) {
+    g_autofree char *yaml = scenario_text (i == 0 ? 1 : 3, "step", rest);
+    g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+
+    assert_true (fab_run_play (play->scenario, NULL, &request, &runs[i], NULL));
+    assert_true (fab_run_find_band (play->scenario, &request, &runs[i], NULL));
+    assert_string_equal (runs[i].band->fidelity, "fluid");
+  }
+  const FabBand *one = runs[0].band, *three = runs[1].band;
+  assert_int_equal (one->n, 2);
+  assert_int_equal (three->n, 6);
+  assert_true (one->low[0] < one->high[0]);
+  for (guint i = 0; i < 6; i++) {
+    assert_near (three->low[i], one->low[i / 3], 1e-9);
+    assert_near (three->high[i], one->high[i / 3], 1e-9);
+  }
+  for (guint i = 0; i < 2; i++)
+    fab_run_result_clear (&runs[i]);
+}
+
+/* One GPU communicates with nobody, on either network, so that these are as near as can be. Its kernels are as random
+ * on both. */
 static void
 without_communication_flows_play_the_ends (G_GNUC_UNUSED void **state)
 {
   assert_same_bands ("{kind: packet, mtu: 64KiB}", "fluid", 1e-9,
                      "cluster: {node: dgx-a100, gpus_per_node: 1}\n"
-                     "job: {model: m, kind: ddp, micro_batch: 8, sequence: 512}\n");
+                     "job: {model: m, kind: ddp, micro_batch: 8, sequence: 512, jitter: {cv: 5%}}\n");
 }
 
 /* Where they queue, and where other traffic uses the links, the ends are played by packets. */
@@ -104,6 +134,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_fast_network_finds_the_band_of_a_slow_one),
     cmocka_unit_test (a_fast_network_finds_the_band_of_packets),
+    cmocka_unit_test (every_step_has_its_band),
     cmocka_unit_test (without_communication_flows_play_the_ends),
     cmocka_unit_test (packets_play_their_own_ends),
   };

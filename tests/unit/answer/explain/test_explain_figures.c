@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_explain_figures.c - figures at their edges: memory that just fits, jobs that do not communicate, and jobs that
- * hide all of it.
+/* test_explain_figures.c - figures at their edges: memory that just fits, jobs that do not communicate, and what is said
+ * of compute where ranks repeat work, wait for the slowest of them, or have experts.
  */
 #include "tests/unit/answer/explain/explained.h"
 
@@ -87,6 +87,134 @@ a_step_of_no_time_has_no_share (G_GNUC_UNUSED void **state)
   assert_near (share->value, 0, 0);
 }
 
+/* --- compute --- */
+
+#define RANKS(nodes, gpus) \
+  "name: t\ncluster: {node: dgx-a100, nodes: " nodes ", gpus_per_node: " gpus "}\n" MODEL
+#define JOB(keys) "collectives: plain\njob: {model: m, micro_batch: 1, sequence: 512, " keys "}\n"
+
+/* What runs of models say of the compute that is priced by kernels: nothing of a single rank, nor where a measured run
+ * fixed it. */
+static void
+published_runs_are_told_of_where_they_count (G_GNUC_UNUSED void **state)
+{
+  static const char *const notes[] = {
+    "No kernel time rests on runs of models. Published runs of several ranks take ",
+    "No kernel time rests on runs of models. A single rank waits for no other",
+    "A measured run fixed how fast kernels are (job.compute.scale)"
+  };
+  static const char *const yamls[] = { RANKS ("2", "4") JOB ("kind: ddp, compute: auto"),
+                                       RANKS ("1", "1") JOB ("kind: ddp, compute: auto"),
+                                       RANKS ("2", "4")
+                                           JOB ("kind: ddp, compute: {kind: auto, scale: 90%}") };
+
+  for (guint i = 0; i < G_N_ELEMENTS (yamls); i++) {
+    g_auto (Explained) it = explained (catalog, yamls[i], "step");
+    const FabStatement *reached = explained_find (&it, "reached");
+    const FabJobTotals *totals = fab_simulation_totals (it.play->simulation);
+
+    for (guint k = 0; k < G_N_ELEMENTS (notes); k++)
+      assert_int_equal (explained_has_note (reached, notes[k]), k == i);
+    g_autofree char *published = g_strdup_printf (
+        "%s%.3g times the priced computation on the median, for waiting and other causes that they do not name; of "
+        "them 90 %% took %.3g to %.3g of the time with this factor (software %s: %" G_GINT64_FORMAT
+        " %s of %" G_GINT64_FORMAT " %s).",
+        notes[0], totals->setup.time_factor, totals->setup.low_factor, totals->setup.high_factor,
+        totals->stack, totals->setup.n_rows, totals->setup.n_rows == 1 ? "run" : "runs",
+        totals->setup.n_sources, totals->setup.n_sources == 1 ? "source" : "sources");
+    assert_int_equal (explained_has_note (reached, published), i == 0);
+  }
+}
+
+/* Where GPUs differ, every step waits for the slowest of them, which is told with how much slower it is. */
+static void
+a_step_is_that_of_the_slowest_rank (G_GNUC_UNUSED void **state)
+{
+  static const char *const yamls[] = { RANKS ("2", "4") JOB ("kind: ddp, compute: auto, jitter: {gpus: 0%}"),
+                                       RANKS ("2", "4")
+                                           JOB ("kind: ddp, compute: auto, jitter: {gpus: 5%}") };
+
+  for (guint i = 0; i < G_N_ELEMENTS (yamls); i++) {
+    g_auto (Explained) it = explained (catalog, yamls[i], "step");
+    const FabJobTotals *totals = fab_simulation_totals (it.play->simulation);
+    g_autofree char *note = g_strdup_printf (
+        "They are %.4g times those of an average GPU, because every step waits for "
+        "the slowest of 8 GPUs (job.jitter.gpus).",
+        totals->waiting);
+
+    assert_int_equal (totals->waiting > 1, i == 1);
+    assert_int_equal (explained_has_note (explained_find (&it, "reached"), "They are "), i == 1);
+    assert_int_equal (explained_has_note (explained_find (&it, "reached"), note), i == 1);
+  }
+}
+
+/* A model of eight experts, of which a token sees two. */
+#define EXPERTS                                                                                             \
+  "models: [{name: m, summary: s, source: s, date: \"2026-11-29\", shape: {kind: transformer, layers: 4, "  \
+  "hidden: 1024, heads: 8, feed_forward: 2048, gated: true, vocabulary: 1000, tied: false, biases: false, " \
+  "experts: {count: 8, per_token: 2}}}]\n"
+
+/* Every rank of a tensor-parallel group does the router itself, which FLOPs do not count. */
+static void
+what_ranks_repeat_is_a_part_of_their_kernels (G_GNUC_UNUSED void **state)
+{
+  static const char *const parallel[] = { "expert: 4", "tensor: 2, expert: 4" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (parallel); i++)
+    for (guint is_capped = 0; is_capped < 2; is_capped++) {
+      g_autofree char *yaml = g_strdup_printf (
+          "name: t\ncluster: {node: dgx-a100%s}\n%scollectives: plain\njob: {kind: megatron, model: m, micro_batch: 1, "
+          "sequence: 512, parallel: {%s}, compute: {kind: mfu, mfu: 50%%}}\n",
+          is_capped ? ", power_cap: 75%" : "", EXPERTS, parallel[i]);
+      g_auto (Explained) it = explained (catalog, yaml, "step");
+      const FabStatement *kernels = explained_find (&it, "kernels");
+      g_autofree char *formula = g_strdup_printf ("flops / (%s * mfu)%s", is_capped ? "rate" : "peak",
+                                                  i == 1 ? " + repeated" : "");
+      double rate = explained_term (kernels, is_capped ? "rate" : "peak");
+
+      assert_string_equal (kernels->formula, formula);
+      assert_int_equal (explained_has_note (kernels, "repeated: "), i == 1);
+      if (i == 1)
+        assert_near (explained_term (kernels, "repeated"),
+                     kernels->value - explained_term (kernels, "flops") / (rate * 0.5), 1e-9);
+      else
+        assert_true (isnan (explained_term (kernels, "repeated")));
+      assert_int_equal (explained_find (&it, "rate") != NULL, is_capped);
+    }
+}
+
+/* Where a rank has several experts, tokens are copied into their order, and the host reads how many each has. */
+static void
+experts_have_parts_of_their_own (G_GNUC_UNUSED void **state)
+{
+  static const char *const jobs[] = { "model: m, kind: megatron, parallel: {expert: 4}",
+                                      "model: gpt2, kind: ddp" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (jobs); i++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: t\ncluster: {node: dgx-a100}\n%scollectives: plain\njob: {%s, micro_batch: 1, sequence: 512, compute: "
+        "auto}\n",
+        EXPERTS, jobs[i]);
+    g_auto (Explained) it = explained (catalog, yaml, "mfu");
+    const FabStatement *priced = explained_find (&it, "priced");
+    const FabComputeParts *parts = &fab_simulation_totals (it.play->simulation)->parts;
+
+    assert_string_equal (priced->formula,
+                         i == 0 ? "products + attention + memory_bound + copies + launches + readback + host"
+                                : "products + attention + memory_bound + launches + host");
+    assert_int_equal (parts->copies_s > 0, i == 0);
+    assert_int_equal (parts->readback_s > 0, i == 0);
+    if (i == 0) {
+      assert_near (explained_term (priced, "copies"), parts->copies_s, 1e-12);
+      assert_near (explained_term (priced, "readback"), parts->readback_s, 1e-12);
+    } else {
+      assert_true (isnan (explained_term (priced, "copies")) && isnan (explained_term (priced, "readback")));
+    }
+    assert_int_equal (
+        explained_has_note (priced, "copies: tokens are put into the order of a rank's experts"), i == 0);
+  }
+}
+
 int
 main (void)
 {
@@ -94,6 +222,10 @@ main (void)
     cmocka_unit_test (memory_fits_to_the_last_byte),
     cmocka_unit_test (nothing_is_exposed_without_communication),
     cmocka_unit_test (a_step_of_no_time_has_no_share),
+    cmocka_unit_test (published_runs_are_told_of_where_they_count),
+    cmocka_unit_test (a_step_is_that_of_the_slowest_rank),
+    cmocka_unit_test (what_ranks_repeat_is_a_part_of_their_kernels),
+    cmocka_unit_test (experts_have_parts_of_their_own),
   };
 
   return play_run_tests ("explain_figures", tests, &catalog);

@@ -153,6 +153,154 @@ a_variant_is_what_was_recorded (G_GNUC_UNUSED void **state)
                1e-12);
 }
 
+/* Several ranks that do not do the same, and collectives of several kinds, some of which wait for a slow rank. */
+#define PARTS                                                                                              \
+  "name: parts\niterations: 2\ncluster: {node: dgx-a100, nodes: 2, gpus_per_node: 4, nics_per_node: 2}\n"  \
+  "models: [{name: m, summary: s, source: s, date: \"2026-11-29\", shape: {kind: transformer, layers: 4, " \
+  "hidden: 1024, heads: 8, vocabulary: 1000, tied: false, biases: false}}]\n"                              \
+  "job: {kind: megatron, model: m, micro_batch: 1, sequence: 512, accumulation: 4, parallel: {tensor: 2, " \
+  "pipeline: 2}, jitter: {cv: 5%}, compute: {kind: mfu, mfu: 40%}}\n"
+
+/* The facts of a kind that this name begins. */
+static double
+sum_named (const FabVariant *self, FabFactKind kind, const char *begin, guint *n)
+{
+  double sum_s = 0;
+
+  *n = 0;
+  for (guint i = 0; i < self->facts->len; i++) {
+    const FabFact *fact = &g_array_index (self->facts, FabFact, i);
+
+    if (fact->kind != kind || !g_str_has_prefix (fact->name, begin))
+      continue;
+    sum_s += fact->time_s;
+    *n += fact->n;
+  }
+  return sum_s;
+}
+
+/* What a dimension exposes is the mean over all ranks, and has as many collectives as its records. */
+static void
+exposures_are_means_over_ranks (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_new (catalog, PARTS, NULL);
+  while (fab_simulation_step (play->simulation)) {}
+  g_autoptr (FabVariant) made = fab_variant_of (play->scenario, play->simulation);
+  const GArray *exposures = fab_simulation_probe (play->simulation)->exposures;
+  const FabDag *dag = fab_simulation_dag (play->simulation);
+  guint n_dimensions = 0, n_classes = 0;
+
+  for (guint d = 0; d < FAB_N_DIMENSIONS; d++) {
+    double sum_s = 0;
+    guint n = 0, n_told;
+
+    for (guint i = 0; i < exposures->len; i++) {
+      const FabExposureRecord *record = &g_array_index (exposures, FabExposureRecord, i);
+
+      if (strcmp (record->dimension, fab_dimension_names[d]) != 0)
+        continue;
+      sum_s += (double) record->exposed_ps / 1e12 * dag->classes[record->rank_class].n_ranks / 8;
+      n += record->n_collectives;
+      n_classes = MAX (n_classes, record->rank_class + 1);
+    }
+    assert_near (sum_named (made, FAB_FACT_EXPOSED_BY, fab_dimension_names[d], &n_told) + 1, sum_s + 1,
+                 1e-12);
+    assert_int_equal (n_told, n);
+    n_dimensions += n > 0;
+  }
+  assert_true (n_dimensions >= 3 && n_classes > 1);
+}
+
+/* A sort has the times of its collectives: from the last arrival to the end, what of that an idle network would not
+ * have taken, and from the first arrival to the last. Its name says the dimension, the operation and the algorithm. */
+static void
+sorts_are_sums_of_collectives (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_new (catalog, PARTS, NULL);
+  while (fab_simulation_step (play->simulation)) {}
+  g_autoptr (FabVariant) made = fab_variant_of (play->scenario, play->simulation);
+  const GArray *records = fab_simulation_probe (play->simulation)->collectives;
+  const FabDag *dag = fab_simulation_dag (play->simulation);
+  g_autoptr (GHashTable) names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  guint n_told;
+
+  for (guint i = 0; i < records->len; i++) {
+    const FabCollectiveRecord *one = &g_array_index (records, FabCollectiveRecord, i);
+    gboolean is_other = strcmp (one->dimension, "other") == 0; /* which is not said */
+    g_autofree char *name = g_strdup_printf ("%s%s%s %s", is_other ? "" : one->dimension, is_other ? "" : " ",
+                                             one->op, one->algorithm);
+    double time_s = 0, more_s = 0, waited_s = 0;
+    guint n = 0;
+
+    if (!g_hash_table_add (names, g_strdup (name)))
+      continue;
+    for (guint k = 0; k < records->len; k++) {
+      const FabCollectiveRecord *other = &g_array_index (records, FabCollectiveRecord, k);
+      FabTimePs took_ps = other->end_ps - other->start_ps;
+
+      if (strcmp (other->dimension, one->dimension) != 0 || strcmp (other->op, one->op) != 0
+          || strcmp (other->algorithm, one->algorithm) != 0)
+        continue;
+      n++;
+      time_s += (double) took_ps / 1e12;
+      more_s += (double) (took_ps - fab_collective_plan_idle_ps (&dag->collectives[k].plan)) / 1e12;
+      waited_s += (double) (other->start_ps - other->ready_ps) / 1e12;
+    }
+    assert_near (sum_named (made, FAB_FACT_COLLECTIVES, name, &n_told), time_s, 1e-9);
+    assert_int_equal (n_told, n);
+    assert_near (sum_named (made, FAB_FACT_CONTENTION, name, &n_told) + 1, more_s + 1, 1e-12);
+    assert_int_equal (n_told, n);
+    assert_near (sum_named (made, FAB_FACT_WAITING, name, &n_told) + 1, waited_s + 1, 1e-12);
+    assert_int_equal (n_told, n);
+  }
+  assert_true (g_hash_table_size (names) >= 3);
+  sum_named (made, FAB_FACT_COLLECTIVES, "", &n_told);
+  assert_int_equal (n_told, records->len);
+  assert_true (sum_named (made, FAB_FACT_WAITING, "", &n_told) > 0);
+}
+
+/* Where the seed counts, a side is its draw with the median step, of three: its point and its facts are of one play. */
+static void
+a_side_is_its_median_draw (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabStudy) jittery = play_study (catalog, PARTS);
+  g_autoptr (GPtrArray) sides = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_side_free);
+  double steps[3];
+
+  jittery->n_seeds = 3;
+  for (guint i = 0; i < 3; i++) {
+    g_autoptr (FabScenario) scenario = fab_study_draw (jittery, NULL, i, NULL);
+    g_autoptr (FabVariant) played = fab_variant_play (scenario, &fab_models, NULL);
+
+    steps[i] = fab_variant_time_s (played, FAB_FACT_STEP);
+  }
+  double median = MAX (MIN (steps[0], steps[1]), MIN (MAX (steps[0], steps[1]), steps[2]));
+  assert_true (steps[0] != steps[1] && steps[1] != steps[2] && steps[0] != steps[2]);
+  g_ptr_array_add (sides, fab_side_new ("one", jittery, NULL));
+  g_ptr_array_add (sides, fab_side_new ("other", jittery, edits_of ("iterations=1")));
+  fab_sides_play (sides);
+  const FabSide *side = fab_sides_at (sides, 0);
+  assert_near (fab_variant_time_s (side->variant, FAB_FACT_STEP), median, 1e-12);
+  assert_near (side->point->step_s, median, 1e-12);
+  assert_int_equal (fab_spread_n_seeds (side->point), 3);
+  assert_int_equal (fab_spread_n_seeds (fab_sides_at (sides, 1)->point), 3);
+  assert_string_equal (fab_sides_at (sides, 1)->variant->name, "other");
+}
+
+/* The rate of NIC ports is that of the kind that the scenario names, or else of the node's. */
+static void
+nic_rates_are_those_of_the_kind (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GPtrArray) sides = sides_of ("cluster.nic=ib-ndr", "cluster.nodes=2");
+
+  g_ptr_array_add (sides, fab_side_new ("third", study,
+                                        fab_edits_of ((const char *[]){ "cluster.nic=ib-ndr",
+                                                                        "cluster.nic_rate=100Gb/s", NULL })));
+  fab_sides_play (sides);
+  assert_near ((double) fab_sides_at (sides, 0)->nic_bytes_per_s, 50e9, 1e-9);
+  assert_int_equal (fab_sides_at (sides, 2)->nic_bytes_per_s, 12500000000);
+}
+
 /* The facts of links are those of the records, each with its ends. What a variant does not have is 0. */
 static void
 links_are_busy_for_a_share_of_the_step (G_GNUC_UNUSED void **state)
@@ -202,6 +350,10 @@ main (void)
     cmocka_unit_test (what_cannot_be_played_has_a_problem),
     cmocka_unit_test (plays_are_counted),
     cmocka_unit_test (a_variant_is_what_was_recorded),
+    cmocka_unit_test (exposures_are_means_over_ranks),
+    cmocka_unit_test (sorts_are_sums_of_collectives),
+    cmocka_unit_test (a_side_is_its_median_draw),
+    cmocka_unit_test (nic_rates_are_those_of_the_kind),
     cmocka_unit_test (links_are_busy_for_a_share_of_the_step),
     cmocka_unit_test (a_play_is_timed),
   };
