@@ -660,14 +660,13 @@ play_all (FabMixAnswer *self, const FabScenarioSpec *spec, const FabMixRequest *
 
   FabMixRules worst_rules = rules;
 
-  self->play = play_by (self, &rules, request->cancel, error);
-  if (self->play == NULL)
-    return FALSE;
-  self->all = sum_up (self, self->play, G_MAXUINT);
   worst_rules.is_crowded = TRUE;
-  g_autoptr (FabMixPlay) worst = play_by (self, &worst_rules, request->cancel, error);
+  self->play = play_by (self, &rules, request->cancel, error);
+  g_autoptr (FabMixPlay) worst = self->play != NULL ? play_by (self, &worst_rules, request->cancel, error)
+                                                    : NULL;
   if (worst == NULL)
     return FALSE;
+  self->all = sum_up (self, self->play, G_MAXUINT);
   self->worst = sum_up (self, worst, G_MAXUINT);
   self->worst_span_s = worst->last_s - worst->first_s;
   self->by_kind = g_new0 (FabMixFigures, self->kinds->len + 1);

@@ -679,6 +679,22 @@ a_mix_can_be_cancelled (G_GNUC_UNUSED void **state)
   assert_int_equal (error->code, FAB_ERROR_CANCELLED);
 }
 
+/* What cancels is no longer 0 once a run of a kind has ended, and then the queue is not played. */
+static void
+a_mix_can_be_cancelled_after_its_runs (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = load ("mix: {jobs: [{name: a, nodes: 1, count: 1, " RING "}]}\n");
+  g_autoptr (GError) error = NULL;
+  FabPulse pulse = { 0 };
+
+  assert_null (fab_mix_answer (
+      play->scenario,
+      &(FabMixRequest){ .registry = &fab_models, .n_threads = 1, .pulse = &pulse, .cancel = &pulse.n_done },
+      &error));
+  assert_int_equal (pulse.n_done, 1);
+  assert_string_equal (error->message, "the mix was cancelled");
+}
+
 /* What is lost over what the machine has; hours of what is stopped, of each of its GPUs. */
 static void
 losses_are_shares_of_the_machine (G_GNUC_UNUSED void **state)
@@ -763,6 +779,7 @@ main (void)
     cmocka_unit_test (what_became_of_jobs_of_a_log),
     cmocka_unit_test (what_is_refused),
     cmocka_unit_test (a_mix_can_be_cancelled),
+    cmocka_unit_test (a_mix_can_be_cancelled_after_its_runs),
     cmocka_unit_test (losses_are_shares_of_the_machine),
     cmocka_unit_test (the_verdict_is_of_what_does_not_fit),
   };

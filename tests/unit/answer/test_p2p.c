@@ -240,6 +240,42 @@ the_answer_names_the_widest_band (void **state)
   assert_int_equal (n_banded, 4); /* rates, and no times of small writes */
 }
 
+/* The first drive has 8 GB/s and the second 4, to each of the GPUs, which are faster. */
+static void
+drives_are_as_fast_as_their_links (void **state)
+{
+  g_autoptr (Play) play = play_new (
+      *state,
+      "name: t\nlinks: [{name: wide, technology: PCIe, lanes: 4, signalling: 16Gb/s, coding: 1, latency: 1us}, "
+      "{name: narrow, technology: PCIe, lanes: 2, signalling: 16Gb/s, coding: 1, latency: 1us}]\n"
+      "nodes:\n  - name: own\n    accelerator: a100-sxm4-80gb\n"
+      "    parts: [{name: gpu, kind: accelerator, count: 3}, {name: cpu, kind: host}, "
+      "{name: disk, kind: storage, count: 2}]\n"
+      "    wires: [{from: gpu, to: cpu, link: pcie4-x16}, {from: disk0, to: cpu, link: wide},"
+      " {from: disk1, to: cpu, link: narrow}]\n"
+      "cluster: {node: own, nodes: 1}\ncollectives: plain\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}\n",
+      NULL);
+  g_autoptr (FabPlant) plant = fab_plant_new (play->scenario, NULL, NULL);
+  g_autoptr (GError) error = NULL;
+  g_autofree double *rates = fab_p2p_storage (&plant->cluster, &error);
+
+  assert_non_null (rates);
+  for (guint i = 0; i < 6; i++)
+    assert_near (rates[i], i < 3 ? 8 : 4, 1e-6);
+}
+
+/* Between nodes a small write goes through host memory where GPUs do not reach NICs. The wires are some 2 us. */
+static void
+latencies_between_nodes (void **state)
+{
+  g_autoptr (FabP2pTable) t = table_of (*state, "dgx-a100", 2, 1, NULL);
+  double direct = t->latency_us[FAB_P2P_ENABLED][1], staged = t->latency_us[FAB_P2P_DISABLED][1];
+
+  assert_true (direct > 2.8 && direct < 2.8 + 4);
+  assert_true (staged > 24.2 && staged < 24.2 + 4);
+}
+
 /* A copy is a message of 1 GB and a small write one of 4 bytes: 2 us and 1 GB at 20 GB/s. Sizes that were not measured
  * of the link are counted. */
 static void
@@ -309,6 +345,8 @@ main (void)
     cmocka_unit_test (latencies_are_those_of_the_architecture),
     cmocka_unit_test (pairs_have_two_directions),
     cmocka_unit_test (the_answer_names_the_widest_band),
+    cmocka_unit_test (drives_are_as_fast_as_their_links),
+    cmocka_unit_test (latencies_between_nodes),
     cmocka_unit_test (messages_between_nodes),
     cmocka_unit_test (too_many_gpus_are_refused),
   };
