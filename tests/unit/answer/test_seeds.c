@@ -269,6 +269,31 @@ the_first_of_several_mistakes_is_told (G_GNUC_UNUSED void **state)
   }
 }
 
+/* The largest number is a seed, and there is none behind it. */
+static void
+seeds_end_at_the_largest_number (G_GNUC_UNUSED void **state)
+{
+  for (guint i = 0; i < 2; i++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: last\nseed: %" G_GINT64_FORMAT
+        "\niterations: 1\ncluster: {node: dgx-a100, gpus_per_node: 2}\ncollectives: plain\n"
+        "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
+        G_MAXINT64 - 2 + i);
+    g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+    const FabSeedsRequest request = {
+      .scenario = play->scenario, .n_seeds = 3, .n_threads = 1, .run = { .registry = &fab_models }
+    };
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabSeeds) self = fab_seeds_play (&request, &error);
+
+    assert_int_equal (self != NULL, i == 0);
+    if (i == 0)
+      assert_true (sample_at (self, 2)->seed == G_MAXINT64);
+    else
+      assert_string_equal (error->message, "there are no 3 seeds from 9223372036854775806 on");
+  }
+}
+
 int
 main (void)
 {
@@ -279,6 +304,7 @@ main (void)
     cmocka_unit_test (a_results_file_has_a_run_of_each_seed),
     cmocka_unit_test (advice_is_that_of_the_first_seed),
     cmocka_unit_test (the_seed_that_fails_is_named),
+    cmocka_unit_test (seeds_end_at_the_largest_number),
     cmocka_unit_test (the_first_of_several_mistakes_is_told),
   };
 
