@@ -380,15 +380,14 @@ measure_kinds (FabMixAnswer *self, const FabScenario *scenario, const FabMixRequ
     Trial *trial = &g_array_index (trials, Trial, i);
     const FabMixedKind *kind = &g_array_index (self->kinds, FabMixedKind, trial->kind);
 
-    if (trial->problem == NULL && trial->level == 0 && trial->load == 0
-        && fab_scenario_spec (scenario)->reliability.failures != NULL
+    if (trial->problem != NULL) {
+      g_propagate_prefixed_error (error, g_steal_pointer (&trial->problem),
+                                  "mix: jobs '%s': ", kind->spec->name);
+      return FALSE;
+    }
+    if (trial->level == 0 && trial->load == 0 && fab_scenario_spec (scenario)->reliability.failures != NULL
         && !fab_mix_failures_check (kind->spec->name, trial->failures, error))
       return FALSE;
-    if (trial->problem == NULL)
-      continue;
-    g_propagate_prefixed_error (error, g_steal_pointer (&trial->problem),
-                                "mix: jobs '%s': ", kind->spec->name);
-    return FALSE;
   }
   fill_tables (&measuring);
   return TRUE;

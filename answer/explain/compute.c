@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* compute.c - the compute of a step: kernels and what they are made of, the optimizer, copies, and their rates. */
-#include "answer/explain/explain.h"
-#include "answer/explain/parts.h"
-#include "answer/memory_advice.h"
-#include "sim/base/error.h"
-#include "sim/base/units.h"
-#include "sim/run/run.h"
-#include "sim/study/study_bottleneck.h"
 #include <math.h>
 #include <string.h>
+
+#include "answer/explain/parts.h"
+#include "sim/base/units.h"
+#include "sim/run/run.h"
 
 /* Less than this of a sum is rounding. */
 static const double rounding = 1e-6;
@@ -66,7 +63,7 @@ fixed_fraction (const Explain *self)
     const FabModelChoice *compute = (const FabModelChoice *) (gconstpointer) ((const char *) job->params
                                                                               + row->offset);
 
-    if (row->type != FAB_PARAM_MODEL || row->models != FAB_MODEL_COMPUTE)
+    if (row->models != FAB_MODEL_COMPUTE) /* only rows of models have a kind of them */
       continue;
     for (const FabParam *key = compute->info->params; key != NULL && key->key != NULL; key++)
       if (key->type == FAB_PARAM_FRACTION && strcmp (compute->info->name, "mfu") == 0)

@@ -2,7 +2,7 @@
 /* test_predict_bands.c - how sure a predicted collective is, what bounds it, and its three forms. */
 #include "answer/predict.h"
 
-#include "models/models.h"
+#include "tests/support/failing.h"
 #include "tests/support/play.h"
 
 /* Two nodes of one GPU, over a port of 2 x 50 Gb/s = 12.5 GB/s. */
@@ -252,6 +252,28 @@ a_rank_alone_has_no_band (G_GNUC_UNUSED void **state)
   }
 }
 
+/* A prediction and its band are one answer: a play of an end that fails is a mistake. */
+static void
+an_end_that_fails_is_a_mistake (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *yaml = g_strdup_printf (NET, ", uncertainty: {rate: 20%}", "plain");
+  g_autoptr (FabScenario) base = fab_scenario_parse ("t", yaml, strlen (yaml), NULL, failing_models (),
+                                                     catalog, NULL);
+  const FabPredictionRequest request = {
+    .base = base, .op = FAB_OP_ALL_REDUCE, .sizes_bytes = sizes, .n_sizes = 1, .has_band = TRUE
+  };
+
+  for (guint at = 0; at < 4; at++) { /* one play and one of each end */
+    g_autoptr (GError) error = NULL;
+
+    failing_at (at, FAB_ERROR_BROKEN);
+    g_autoptr (GArray) rows = fab_predict_collective (&request, catalog, failing_models (), &error);
+    assert_int_equal (rows == NULL, at > 0);
+    assert_int_equal (g_error_matches (error, FAB_ERROR, FAB_ERROR_BROKEN), at > 0);
+  }
+  assert_int_equal (failing.n_made, 3);
+}
+
 /* More than half of the time is startup, or it is not. 14 steps of 0.2 us, and 7/4 of the size at 235.26 GB/s. */
 static void
 startup_bounds_what_is_mostly_startup (G_GNUC_UNUSED void **state)
@@ -297,6 +319,7 @@ main (void)
     cmocka_unit_test (messages_have_chunks_of_a_mebibyte),
     cmocka_unit_test (iterations_of_the_scenario_do_not_count),
     cmocka_unit_test (a_rank_alone_has_no_band),
+    cmocka_unit_test (an_end_that_fails_is_a_mistake),
     cmocka_unit_test (startup_bounds_what_is_mostly_startup),
     cmocka_unit_test (forms_have_names),
   };
