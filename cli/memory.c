@@ -12,6 +12,7 @@
 #include "sim/base/thread_pool.h"
 #include "sim/base/units.h"
 #include "sim/run/run.h"
+#include "sim/study/machine.h"
 
 /* What makes a run large. From `many` on it may take more than 1 GB on one thread: nodes 50 kB each when alike nodes
  * are built once, 2 to 5 MB when every rank is built by itself (measured with scenarios/hello.yaml,
@@ -52,6 +53,9 @@ static const Growth micro_batches = {
   .samples = { 64, 96, 80 },
   .instead = "simulate fewer (their time repeats)",
 };
+
+/* The key that says how many micro-batches there are where job.accumulation does not. */
+static const char global_batch[] = "job.global_batch";
 
 static const Growth requests = {
   .key = "job.requests",
@@ -173,32 +177,45 @@ peak_bytes (void)
   return (double) usage.ru_maxrss * 1024;
 }
 
+/* How many of it a scenario has, and the key that says so: its value is `n` times `each`. */
+typedef struct {
+  const FabScenario *scenario;
+  const char *key;
+  gint64 n, each;
+} Amount;
+
+/* A global batch says how many micro-batches there are: so many as it has sequences for all copies of the model. */
+static Amount
+amount_of (const FabScenario *scenario, const Growth *growth)
+{
+  const FabBatch batch = fab_batch_of (scenario);
+  gint64 each = (gint64) (batch.micro_batch * fab_batch_copies (&batch));
+
+  if (growth == &micro_batches && batch.global_batch > 0 && each > 0)
+    return (Amount){ scenario, global_batch, (gint64) batch.global_batch / each, each };
+  return (Amount){ scenario, growth->key, fab_scenario_get_whole (scenario, growth->key, 0), 1 };
+}
+
 /* Plays one iteration of so many, and again beside it, as `run` does for its what-if. FALSE: that cannot be. */
 static gboolean
-play_with (const FabScenario *scenario, const char *key, guint n)
+play_with (const Amount *self, guint n)
 {
-  g_autoptr (FabScenario) copy = fab_scenario_copy (scenario);
+  g_autoptr (FabScenario) copy = fab_scenario_copy (self->scenario);
   g_autoptr (FabSimulation) first = NULL, second = NULL;
   const FabRunOptions options = { .n_iterations = 1 };
 
-  if (!fab_scenario_set (copy, key, fab_value_count (n), NULL) || !fab_scenario_check (copy, NULL))
+  if (!fab_scenario_set (copy, self->key, fab_value_count (n * self->each), NULL)
+      || !fab_scenario_check (copy, NULL))
     return FALSE;
   first = fab_scenario_run (copy, &fab_models, NULL, &options, NULL);
   second = first != NULL ? fab_scenario_run (copy, &fab_models, NULL, &options, NULL) : NULL;
   return second != NULL;
 }
 
-typedef struct {
-  const FabScenario *scenario;
-  const char *key;
-} Sampled;
-
 static gboolean
 play_sample (gpointer data, guint n, double *bytes)
 {
-  const Sampled *self = data;
-
-  if (!play_with (self->scenario, self->key, n))
+  if (!play_with (data, n))
     return FALSE;
   *bytes = peak_bytes ();
   return TRUE;
@@ -232,16 +249,16 @@ show_estimate (const Growth *growth, double bytes, gint64 n, guint n_threads)
 
 /* Lowers *n_threads to as many as there is memory for. */
 static gboolean
-check_growth (const FabScenario *scenario, const Growth *growth, gint64 n, guint *n_threads, GError **error)
+check_growth (Amount *amount, const Growth *growth, guint *n_threads, GError **error)
 {
+  const gint64 n = amount->n;
   guint64 limit;
 
   if (!read_limit (&limit, error))
     return FALSE;
   if (isatty (STDERR_FILENO) == 1)
-    g_printerr ("\r\033[Kestimating the memory of %s=%" G_GINT64_FORMAT, growth->key, n);
-  Sampled sampled = { scenario, growth->key };
-  const FabPeak peak = fab_peak_of (growth->samples, (double) n, (double) limit, play_sample, &sampled);
+    g_printerr ("\r\033[Kestimating the memory of %s=%" G_GINT64_FORMAT, amount->key, n * amount->each);
+  const FabPeak peak = fab_peak_of (growth->samples, (double) n, (double) limit, play_sample, amount);
   clear_line ();
   if (peak.base_bytes <= 0)
     return TRUE;
@@ -277,9 +294,9 @@ fab_cli_check_memory (const FabScenario *scenario, guint *n_threads, GError **er
 
   *n_threads = fab_thread_pool_size (*n_threads);
   for (guint i = 0; i < G_N_ELEMENTS (grown); i++) {
-    gint64 n = fab_scenario_get_whole (scenario, grown[i]->key, 0);
+    Amount amount = amount_of (scenario, grown[i]);
 
-    if (n >= many_on (grown[i], *n_threads) && !check_growth (scenario, grown[i], n, n_threads, error))
+    if (amount.n >= many_on (grown[i], *n_threads) && !check_growth (&amount, grown[i], n_threads, error))
       return FALSE;
   }
   if (!read_limit (&limit, error))
@@ -291,12 +308,9 @@ fab_cli_check_memory (const FabScenario *scenario, guint *n_threads, GError **er
 static gboolean
 makes_large (const FabAxis *axis)
 {
-  static const Growth *const all[] = { &nodes, &micro_batches, &requests };
+  const char *const keys[] = { nodes.key, micro_batches.key, requests.key, global_batch, NULL };
 
-  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
-    if (strcmp (axis->key, all[i]->key) == 0)
-      return TRUE;
-  return FALSE;
+  return g_strv_contains (keys, axis->key);
 }
 
 /* How large the keys make a run with one of their values; 0: they do not, or the value is no number. */

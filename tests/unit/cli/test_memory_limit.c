@@ -56,6 +56,7 @@ test_largest_variant (G_GNUC_UNUSED void **state)
     { "cluster.nodes=8", "cluster.nodes=8" },
     { "job.accumulation=64,2", "job.accumulation=64" },
     { "job.requests=5,6", "job.requests=6" },
+    { "job.global_batch=16,32,8", "job.global_batch=32" },
     { "job.bucket=1MiB,8MiB", "" },
     { "job.micro_batch=1,8", "" },
     { "cluster.nodes=1,8,4 job.bucket=3MiB,2MiB,1MiB", "cluster.nodes=8 job.bucket=2MiB" },
@@ -172,12 +173,14 @@ test_from_how_many_on (G_GNUC_UNUSED void **state)
 {
   static const struct {
     const char *key, *named;
-    guint many;
+    guint many, each; /* the key is so many of them */
     const char *more;
   } cases[] = {
-    { "cluster.nodes", "nodes take about", 16384, "" },
-    { "cluster.nodes", "nodes take about", 512, " fold=false" },
-    { "job.accumulation", "micro-batches take about", 4096, "" },
+    { "cluster.nodes", "nodes take about", 16384, 1, "" },
+    { "cluster.nodes", "nodes take about", 512, 1, " fold=false" },
+    { "job.accumulation", "micro-batches take about", 4096, 1, "" },
+    { "job.global_batch", "micro-batches take about", 4096, 2, "" }, /* a sequence on each of two GPUs */
+    { "job.global_batch", "micro-batches take about", 4096, 6, " job.micro_batch=3" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -185,7 +188,8 @@ test_from_how_many_on (G_GNUC_UNUSED void **state)
       guint many = cases[i].many * 3 / (2 + n_threads);
 
       for (guint less = 0; less < 2; less++) {
-        g_autofree char *sets = g_strdup_printf ("%s=%u%s", cases[i].key, many - less, cases[i].more);
+        g_autofree char *sets = g_strdup_printf ("%s=%u%s", cases[i].key, (many - less) * cases[i].each,
+                                                 cases[i].more);
         Outcome outcome = outcome_of (sets, n_threads, "1B");
         g_autofree char *begin = g_strdup_printf ("%u %s ", many, cases[i].named);
 
