@@ -165,7 +165,7 @@ first_colour (const Finder *self, guint s, guint l)
 static inline guint64
 dependency_colour (const FabDependency *dependency, guint64 other)
 {
-  return fab_mix (dependency->offset * 2 + (dependency->is_departure != FALSE), other);
+  return fab_mix (fab_mix (dependency->offset, dependency->is_departure), other);
 }
 
 /* Adds what the dependencies of one list say of the lanes that wait and of those from which they come. Of its waiters
@@ -188,19 +188,18 @@ colour_list (const Finder *self, const FabSchedule *schedule, guint first, const
     dependencies[first + schedule->waiters[w]] += befores;
 }
 
-/* What a lane depends on, and what depends on it, tells it apart from others. */
+/* What a lane depends on, and what depends on it, tells it apart from others. In each round what was seen in earlier
+ * ones counts as well, which tells apart no less. */
 static void
 colour_lanes (Finder *self)
 {
   guint n = n_lanes (self);
-  g_autofree guint64 *dependencies = g_new (guint64, n + 1), *dependents = g_new (guint64, n + 1);
+  g_autofree guint64 *dependencies = g_new0 (guint64, n + 1), *dependents = g_new0 (guint64, n + 1);
 
   for (guint s = 0; s < self->spec->n; s++)
     for (guint l = 0; l < self->firsts[s + 1] - self->firsts[s]; l++)
       self->colours[self->firsts[s] + l] = first_colour (self, s, l);
   for (guint round = 0; round < N_ROUNDS; round++) {
-    memset (dependencies, 0, n * sizeof *dependencies);
-    memset (dependents, 0, n * sizeof *dependents);
     for (guint s = 0; s < self->spec->n; s++)
       for (guint i = 0; i < self->spec->schedules[s]->n_lists; i++)
         colour_list (self, self->spec->schedules[s], self->firsts[s], &self->spec->schedules[s]->lists[i],
@@ -404,29 +403,21 @@ try_turn (const Finder *self, const Candidate *by, Turn *turn)
 
 /* --- the largest rotations --- */
 
-static gint
-compare_candidates (gconstpointer a, gconstpointer b)
-{
-  guint x = ((const Candidate *) a)->order, y = ((const Candidate *) b)->order;
-
-  return x > y ? -1 : x < y;
-}
-
 static void
 add_candidate (GArray *candidates, Candidate candidate)
 {
   g_array_append_val (candidates, candidate);
 }
 
+/* The largest first. */
 static GArray *
 list_in_nodes (const Finder *self)
 {
   GArray *found = g_array_new (FALSE, FALSE, sizeof (Candidate));
 
-  for (guint by = 1; by < self->n_members; by++)
-    if (self->n_members % by == 0)
-      add_candidate (found, (Candidate){ self->n_members / by, by, 1, 0 });
-  g_array_sort (found, compare_candidates);
+  for (guint order = self->n_members; order > 1; order--)
+    if (self->n_members % order == 0)
+      add_candidate (found, (Candidate){ order, self->n_members / order, 1, 0 });
   return found;
 }
 
@@ -435,11 +426,10 @@ list_of_nodes (const Finder *self)
 {
   GArray *found = g_array_new (FALSE, FALSE, sizeof (Candidate));
 
-  for (guint block = self->n_nodes; block > 1; block--)
-    for (guint step = 1; self->n_nodes % block == 0 && step < block; step++)
-      if (block % step == 0)
-        add_candidate (found, (Candidate){ block / step, 0, block, step });
-  g_array_sort (found, compare_candidates);
+  for (guint order = self->n_nodes; order > 1; order--)
+    for (guint block = self->n_nodes; self->n_nodes % order == 0 && block >= order; block--)
+      if (self->n_nodes % block == 0 && block % order == 0)
+        add_candidate (found, (Candidate){ order, 0, block, block / order });
   return found;
 }
 

@@ -198,7 +198,8 @@ nodes_of_an_uneven_group_have_their_own_nics (G_GNUC_UNUSED void **state)
   }
 }
 
-/* A GPU without a NIC of its own has the nearest one, also where it is the first of its node. */
+/* A GPU without a NIC of its own has the nearest one, also where it is the first of its node. Where the other end has
+ * two NICs there are two ways. */
 static void
 a_first_gpu_without_a_nic_has_the_nearest_one (G_GNUC_UNUSED void **state)
 {
@@ -219,6 +220,13 @@ a_first_gpu_without_a_nic_has_the_nearest_one (G_GNUC_UNUSED void **state)
   assert_int_equal (paths->n_nics, 2);
   assert_nics (paths, 0, nics, 1); /* the first of two that are as near */
   assert_nics (paths, 1, nics, 2);
+  for (guint from = 0; from < 2; from++)
+    for (guint to = 2; to < 4; to++) {
+      g_autoptr (GArray) hops = fab_nic_paths_hops ();
+
+      assert_true (fab_nic_paths_between (paths, from, to, hops, NULL));
+      assert_int_equal (hops->len, from == 0 && to == 2 ? 1 : 2);
+    }
 }
 
 /* Where NICs reach no GPU's memory and nothing is there to stage in, no hop is made and the error says why; inside a

@@ -415,7 +415,8 @@ links_that_differ_do_not_turn_into_each_other (G_GNUC_UNUSED void **state)
 }
 
 /* Of six rails or nodes, each other one is 3 x 2 alike, and each third one 2 x 3. Three nodes and three others turn in
- * blocks of three, as do rings over three nodes. */
+ * blocks of three, as do rings over three nodes. GPUs that share a NIC wait for each other there, so that they do not
+ * turn: all of them, or each with the one two places on. */
 static void
 the_largest_rotation_is_taken (G_GNUC_UNUSED void **state)
 {
@@ -438,6 +439,8 @@ the_largest_rotation_is_taken (G_GNUC_UNUSED void **state)
       .n_nodes = 6,
       .block = 3 },
     { .name = "one rail", .orders = { 1, N }, .n_gpus = 1 },
+    { .name = "one NIC", .orders = { 1, N }, .n_nics = 1 },
+    { .name = "two NICs", .orders = { 1, N }, .n_nics = 2 },
     { .name = "one rail of two nodes", .orders = { 1, 2 }, .n_gpus = 1, .n_nodes = 2 },
   };
 
