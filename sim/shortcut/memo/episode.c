@@ -166,6 +166,8 @@ put_on_net (FabEpisode *self, guint32 place)
   self->is_played = TRUE;
   if (self->is_jammed)
     return;
+  member->is_over = FALSE;
+  g_clear_pointer (&member->carried, g_array_unref);
   member->play = fab_episode_input_play (&input, net_of (self), self->folded_for,
                                          (FabDone){ hear, self, place });
 }
@@ -537,10 +539,6 @@ fab_episode_replay (FabEpisode *self)
     drop_play (self);
   if (self->is_jammed)
     return;
-  for (guint i = 0; i < self->members->len; i++) {
-    member_at (self, i)->is_over = FALSE;
-    g_clear_pointer (&member_at (self, i)->carried, g_array_unref);
-  }
   if (self->is_warmed_up) {
     fab_episode_forget_warm_up (self);
   } else if (!was_played) {

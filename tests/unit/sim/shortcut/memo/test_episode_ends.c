@@ -302,6 +302,27 @@ where_packets_are_skipped_ends_may_move (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Two end in one ps, and then another one begins: it does so at the time at which it began, and so the last one ends
+ * when it did. */
+static void
+where_packets_are_skipped_two_may_end_in_one_ps (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Scene) scene = scene_new ();
+  scene->nets.n_skipped = 1;
+  scene_open (scene, TRUE);
+  const FabCollectivePlan *one = plan (scene, 100, 0, 2), *other = plan (scene, 300, 0, 2);
+
+  for (guint k = 0; k < 2; k++) {
+    begin_at (scene, 1000 * k, "a", one);
+    begin_at (scene, 1000 * k, "b", one);
+    begin_at (scene, 1000 * k, "c", other);
+  }
+  begin_at (scene, 1150, "d", one);
+  FabEpisodesCount count = play (scene, "a100 b100 c300 a1100 b1100 d1250 c1300 ");
+  assert_int_equal (count.n_replays, 1);
+  assert_near (carried (scene, 0), 2 * 500 + 100, 1e-12);
+}
+
 /* The first ends at 100 and the second at 130. The second time, after the end of the first was told, the first takes
  * 150: so the end of the second, after 130, stands for that at 100, and what ends 20 ps later is the second for the
  * jobs. */
@@ -579,6 +600,7 @@ main (void)
     cmocka_unit_test (what_fails_on_the_network_fails_for_the_jobs),
     cmocka_unit_test (what_ends_otherwise_the_second_time_fails),
     cmocka_unit_test (where_packets_are_skipped_ends_may_move),
+    cmocka_unit_test (where_packets_are_skipped_two_may_end_in_one_ps),
     cmocka_unit_test (where_packets_are_skipped_ends_may_change_places),
     cmocka_unit_test (skips_that_were_made_are_due_again),
     cmocka_unit_test (a_network_on_the_clock_of_the_jobs_is_played),

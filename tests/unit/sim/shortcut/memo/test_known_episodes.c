@@ -302,6 +302,54 @@ what_was_played_ahead_is_played_again_to_see_its_queues (G_GNUC_UNUSED void **st
 }
 
 static void
+begin_beside_a (Scene *self)
+{
+  begin_at (self, fab_engine_now (self->engine), "x", plan (self, 50, 0, 2));
+}
+
+/* The first was played to its end, since nothing else says when the second ends, and what begins then makes that void:
+ * the two go on as one. What the first has alone is known nevertheless, with what waited for its link: 400 bytes, again
+ * 400, and 50 of what began beside it. */
+static void
+what_was_found_ahead_is_known_with_its_queues (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Scene) scene = scene_apart ();
+  const FabCollectivePlan *first = plan (scene, 400, 0, 1);
+
+  begin_at (scene, 0, "a", first);
+  begin_at (scene, 0, "b", plan (scene, 100, 3, 1))->then = begin_beside_a;
+  begin_at (scene, 1000, "a", first);
+  fab_engine_at (scene->engine, 2000, ask_queues, scene, 400);
+  FabEpisodesCount count = play (scene, "b100 x150 a400 a1400 850/400/3 ");
+  assert_int_equal (count.n_episodes, 3);
+  assert_int_equal (count.n_remembered, 1);
+  assert_near (carried (scene, 0), 850, 1e-12);
+}
+
+/* The second collective shares the first link of the first one, or its second link: two episodes, of which each is
+ * known by itself. */
+static void
+an_episode_is_known_by_the_links_that_are_shared (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    FabLinkId shared[2]; /* of the second collective in each episode */
+    guint n_remembered;
+  } rows[] = { { { 0, 0 }, 1 }, { { 0, 1 }, 0 }, { { 1, 0 }, 0 } };
+
+  for (guint r = 0; r < G_N_ELEMENTS (rows); r++) {
+    g_autoptr (Scene) scene = scene_apart ();
+
+    for (guint i = 0; i < 2; i++) {
+      begin_at (scene, 1000 * i, "a", plan (scene, 100, 0, 2));
+      begin_at (scene, 1000 * i + 40, "b", plan (scene, 50, rows[r].shared[i], 1));
+    }
+    FabEpisodesCount count = play (scene, "b90 a100 b1090 a1100 ");
+    assert_int_equal (count.n_episodes, 2);
+    assert_int_equal (count.n_remembered, rows[r].n_remembered);
+  }
+}
+
+static void
 do_nothing (G_GNUC_UNUSED gpointer owner, G_GNUC_UNUSED guint64 arg)
 {
 }
@@ -434,6 +482,8 @@ main (void)
     cmocka_unit_test (an_episode_of_64_is_remembered),
     cmocka_unit_test (an_episode_of_64_may_come_of_two),
     cmocka_unit_test (what_was_played_ahead_is_played_again_to_see_its_queues),
+    cmocka_unit_test (what_was_found_ahead_is_known_with_its_queues),
+    cmocka_unit_test (an_episode_is_known_by_the_links_that_are_shared),
     cmocka_unit_test (other_events_of_jobs_let_nothing_be_played),
     cmocka_unit_test (a_longer_quiet_is_found_out),
     cmocka_unit_test (those_under_way_are_played_again_in_another_version),
