@@ -194,7 +194,7 @@ static void
 colour_lanes (Finder *self)
 {
   guint n = n_lanes (self);
-  g_autofree guint64 *dependencies = g_new0 (guint64, n + 1), *dependents = g_new0 (guint64, n + 1);
+  g_autofree guint64 *dependencies = g_new0 (guint64, n), *dependents = g_new0 (guint64, n);
 
   for (guint s = 0; s < self->spec->n; s++)
     for (guint l = 0; l < self->firsts[s + 1] - self->firsts[s]; l++)
@@ -321,7 +321,7 @@ turn_list (const FabSchedule *schedule, guint first, const FabWaitList *list, co
 static gboolean
 turns_dependencies (const Finder *self, const guint32 *lanes)
 {
-  g_autofree guint64 *sums = g_new0 (guint64, n_lanes (self) + 1);
+  g_autofree guint64 *sums = g_new0 (guint64, n_lanes (self));
 
   for (guint s = 0; s < self->spec->n; s++)
     for (guint i = 0; i < self->spec->schedules[s]->n_lists; i++)
@@ -392,7 +392,7 @@ try_turn (const Finder *self, const Candidate *by, Turn *turn)
 {
   guint n_links = fab_graph_n_links (self->graph);
 
-  *turn = (Turn){ by->order, g_new (guint32, n_lanes (self) + 1), g_new (FabLinkId, n_links + 1) };
+  *turn = (Turn){ by->order, g_new (guint32, n_lanes (self)), g_new (FabLinkId, n_links) };
   if (turn_lanes (self, by, turn->lanes) && turns_dependencies (self, turn->lanes)
       && turn_links (self, turn->lanes, turn->links) && all_lanes_turn (self, turn)
       && all_links_turn (self, turn))
@@ -556,7 +556,7 @@ keep_orbits (const Finder *self, const Turn *first, const Turn *second)
 {
   const Turn *const turns[] = { first, second };
   guint n_links = fab_graph_n_links (self->graph);
-  g_autofree guint32 *lanes = g_new (guint32, n_lanes (self) + 1);
+  g_autofree guint32 *lanes = g_new (guint32, n_lanes (self));
   FabRotation *rotation = fab_rotation_new (n_links, first->order, second->order);
 
   note_stays (turns, rotation);
@@ -608,12 +608,12 @@ finder_init (Finder *self, const FabRotateSpec *spec)
   guint n = n_lanes (self);
   self->starts = g_new0 (guint, n + 1);
   self->links = g_array_new (FALSE, FALSE, sizeof (FabLinkId));
-  self->from = g_new (guint32, n + 1);
-  self->to = g_new (guint32, n + 1);
-  self->colours = g_new (guint64, n + 1);
-  self->keys = g_new (guint64, n + 1);
-  self->order = g_new (guint, n + 1);
-  self->place = g_new (guint, n + 1);
+  self->from = g_new (guint32, n);
+  self->to = g_new (guint32, n);
+  self->colours = g_new (guint64, n);
+  self->keys = g_new (guint64, n);
+  self->order = g_new (guint, n);
+  self->place = g_new (guint, n);
   self->groups = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, g_free);
   count_places (self);
 }

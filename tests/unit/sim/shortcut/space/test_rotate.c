@@ -22,6 +22,7 @@ typedef enum {
   LATENCY,
   DRIVE,
   KIND,
+  DEVICE,
   TWICE,
   BACKWARDS,
   FREE,
@@ -161,6 +162,8 @@ change_hop (const Case *self, guint n, guint m, FabHop *hop)
 {
   hop->latency_ps += is_changed (self, LATENCY, n, m);
   hop->drive = is_changed (self, DRIVE, n, m) ? FAB_DRIVE_KERNEL : FAB_DRIVE_COPY;
+  if (is_changed (self, DEVICE, n, m))
+    hop->device_stretch = 2; /* GPUs have ten times the rate of the ports */
   hop->kind = is_changed (self, KIND, n, m) ? FAB_HOP_NET_HOST : FAB_HOP_NET;
 }
 
@@ -379,6 +382,7 @@ lanes_that_are_told_apart_do_not_turn_into_each_other (G_GNUC_UNUSED void **stat
     { .name = "latency", .change = LATENCY, .where = on_rail_0, .orders = { 1, N } },
     { .name = "drive", .change = DRIVE, .where = on_rail_0, .orders = { 1, N } },
     { .name = "kind", .change = KIND, .where = on_rail_0, .orders = { 1, N } },
+    { .name = "losses at the GPU", .change = DEVICE, .where = on_rail_0, .orders = { 1, N } },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
