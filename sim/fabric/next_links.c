@@ -483,12 +483,18 @@ look_from_switch (FabWays *self, guint place, guint n_left)
   self->n_visits += self->starts[place + 1] - self->starts[place];
 }
 
+static gboolean
+has_full_table (const FabWays *self)
+{
+  return self->n_full >= self->n_slots / 2;
+}
+
 static const Slot *
 keep_found (FabWays *self, guint64 key)
 {
   const FabWayOn *links = (const FabWayOn *) (gconstpointer) self->found->data;
 
-  if (2 * (self->n_full + 1) > self->n_slots || self->kept->len > self->most_kept)
+  if (has_full_table (self) || self->kept->len > self->most_kept)
     make_room (self);
   Slot *slot = find_slot (self, key);
   *slot = (Slot){ key + 1, self->kept->len, self->found->len, count_parallel (links, self->found->len) };
@@ -502,8 +508,8 @@ static FabWaysOn
 from_switch (FabWays *self, guint place, guint n_left)
 {
   guint end = self->places[g_array_index (self->ends, End, 0).vertex];
-  guint64 to = n_left == 2 ? self->n_classes + end : self->classes[end];
-  guint64 key = place * ((guint64) self->n_classes + self->n_switches) + to;
+  guint to = n_left == 2 ? self->n_classes + end : self->classes[end];
+  guint64 key = (guint64) place << 32 | to;
   const Slot *slot = find_slot (self, key);
 
   if (slot->key_1 == 0) {
