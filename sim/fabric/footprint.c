@@ -302,7 +302,7 @@ take_out (const FabFootprintBuilder *self, guint index, FabFootprint *footprint)
     footprint->line_weights[footprint->n++] = load->line_weight;
     load->weight = load->line_weight = 0;
     if (!self->keeps_duplex && index < self->duplexes->len)
-      duplex_at (self, index, i)->stretch = 0;
+      duplex_at (self, index, i)->stretch = 1;
   }
   run->n_used = 0;
 }

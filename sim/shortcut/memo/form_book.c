@@ -24,9 +24,9 @@ struct _FabFormBook {
   gatomicrefcount n_owners;
   guint n_vertices, n_links;
   FabLink *links;
-  GMutex lock;        /* of what follows */
-  GPtrArray *records; /* Record; none goes before the book does */
-  guint64 n_items;    /* of all records */
+  GMutex lock;                 /* of what follows */
+  GPtrArray *records;          /* Record; none goes before the book does */
+  guint64 n_items, most_items; /* of all records */
 };
 
 static void
@@ -209,7 +209,7 @@ book_add (FabFormMemo *memo, const FabAlgorithmOps *algorithm, const FabGroup *g
   };
   record->form.footprint = fab_footprint_on (form->footprint, group->cluster->graph);
   g_mutex_lock (&self->lock);
-  if (self->n_items + n_items <= MOST_ITEMS) {
+  if (self->n_items + n_items <= self->most_items) {
     self->n_items += n_items;
     g_ptr_array_add (self->records, g_steal_pointer (&record));
   }
@@ -231,8 +231,15 @@ fab_form_book_new (const FabGraph *graph)
   for (FabLinkId link = 0; link < self->n_links; link++)
     self->links[link] = *fab_graph_link (graph, link);
   g_mutex_init (&self->lock);
+  fab_form_book_keep_at_most (self, MOST_ITEMS);
   self->records = g_ptr_array_new_with_free_func (record_free);
   return self;
+}
+
+void
+fab_form_book_keep_at_most (FabFormBook *self, guint64 n_items)
+{
+  self->most_items = n_items;
 }
 
 FabFormMemo *

@@ -24,5 +24,8 @@ void fab_form_book_unref (FabFormBook *self); /* accepts NULL */
  * links of equal rates have equal ones and faster links faster ones in both, those of drives aside. */
 gboolean fab_form_book_fits (const FabFormBook *self, const FabGraph *graph);
 
+/* A form that makes all forms together larger, in links and sends, is not kept. */
+void fab_form_book_keep_at_most (FabFormBook *self, guint64 n_items);
+
 /* What libraries ask for forms on graphs that fit. It has none of uneven groups. */
 FabFormMemo *fab_form_book_memo (FabFormBook *self);

@@ -342,6 +342,27 @@ not_all_forms_are_kept (G_GNUC_UNUSED void **state)
   scene_clear (&scene);
 }
 
+/* A form has one link and no sends. There is room for so many, and what is known stays. */
+static void
+forms_are_kept_while_there_is_room (G_GNUC_UNUSED void **state)
+{
+  for (guint n = 0; n <= 3; n++) {
+    Scene scene;
+    scene_init (&scene);
+
+    fab_form_book_keep_at_most (scene.book, n);
+    for (guint i = 0; i < 3; i++) {
+      scene.gpus[0] = 10 + i;
+      add (&scene, TRUE);
+    }
+    for (guint i = 0; i < 3; i++) {
+      scene.gpus[0] = 10 + i;
+      assert_int_equal (has_known (&scene), i < n);
+    }
+    scene_clear (&scene);
+  }
+}
+
 /* On a machine with ports of twice the rate, a form over half of one of its links has twice the rate. */
 static void
 a_form_has_the_rates_of_the_machine (G_GNUC_UNUSED void **state)
@@ -400,6 +421,7 @@ main (void)
     cmocka_unit_test (a_form_is_found_for_the_same_places),
     cmocka_unit_test (places_may_be_none),
     cmocka_unit_test (not_all_forms_are_kept),
+    cmocka_unit_test (forms_are_kept_while_there_is_room),
     cmocka_unit_test (a_form_has_the_rates_of_the_machine),
     cmocka_unit_test (a_book_has_several_owners),
   };
