@@ -97,10 +97,11 @@ static gint64
 thread_of (Chrome *chrome, const FabTraceSpan *span)
 {
   g_autofree char *key = g_strdup_printf ("%u/%s", span->rank_class, span->stream);
-  gint64 thread = GPOINTER_TO_INT (g_hash_table_lookup (chrome->threads, key));
+  gpointer known;
+  gint64 thread;
 
-  if (thread > 0)
-    return thread;
+  if (g_hash_table_lookup_extended (chrome->threads, key, NULL, &known))
+    return GPOINTER_TO_INT (known);
   thread = ITERATION_THREAD + 1 + (gint64) g_hash_table_size (chrome->threads);
   g_hash_table_insert (chrome->threads, g_steal_pointer (&key), GINT_TO_POINTER ((gint) thread));
   name_thing (&chrome->file, "thread_name", process_of (span->rank_class), thread, span->stream);
@@ -158,7 +159,7 @@ write_collective_args (FabTraceEvents *file, const FabTraceSpan *span)
 static void
 write_arrow (Chrome *chrome, const FabTraceSpan *span, gint64 thread)
 {
-  Release key = { 0, 0, span->start_ps, span->rank_class };
+  Release key = { .end_ps = span->start_ps, .rank_class = span->rank_class };
   const Release *release = g_hash_table_lookup (chrome->releases, &key);
   gint64 process = process_of (span->rank_class);
 
@@ -215,6 +216,7 @@ write_events (Chrome *chrome, GError **error)
 {
   gint64 fabric = (gint64) chrome->source->classes->len + 1;
 
+  fab_trace_events_raw (&chrome->file, "{\"traceEvents\":[\n");
   write_classes (chrome);
   name_thing (&chrome->file, "process_name", fabric, 0, "fabric");
   place_thing (&chrome->file, "process_sort_index", fabric, 0);
@@ -243,12 +245,7 @@ fab_trace_write_chrome (const FabTraceSource *source, const char *path, GError *
   g_autoptr (GHashTable) releases = g_hash_table_new_full (release_hash, release_equal, g_free, NULL);
   Chrome chrome = { .source = source, .threads = threads, .releases = releases };
 
-  if (!fab_trace_events_open (&chrome.file, path, error)) {
-    fab_trace_events_abandon (&chrome.file);
-    return FALSE;
-  }
-  fab_trace_events_raw (&chrome.file, "{\"traceEvents\":[\n");
-  if (!write_events (&chrome, error)) {
+  if (!fab_trace_events_open (&chrome.file, path, error) || !write_events (&chrome, error)) {
     fab_trace_events_abandon (&chrome.file);
     return FALSE;
   }

@@ -61,10 +61,11 @@ name_thing (FabTraceEvents *file, const char *what, gint64 process, gint64 threa
 static gint64
 stream_of (Kineto *kineto, const FabTraceSpan *span)
 {
-  gint number = GPOINTER_TO_INT (g_hash_table_lookup (kineto->streams, span->stream));
+  gpointer known;
+  gint number;
 
-  if (number > 0)
-    return number;
+  if (g_hash_table_lookup_extended (kineto->streams, span->stream, NULL, &known))
+    return GPOINTER_TO_INT (known);
   if (strcmp (span->stream, "compute") == 0)
     number = COMPUTE_STREAM;
   else

@@ -10,9 +10,10 @@
 
 /* --- models by name --- */
 
-/* Letters and digits, in lower case; versions 3.1 of Llama have the shapes of 3: "Llama-3.1-8B", "llama3.1_8B". */
+/* Letters and digits, in lower case, and the points of numbers where they count ("gpt3-1.3b" and "gpt3-13b"); versions
+ * 3.1 of Llama have the shapes of 3: "Llama-3.1-8B", "llama3.1_8B". */
 static char *
-squeeze (const char *name)
+squeeze (const char *name, gboolean has_points)
 {
   g_autofree char *dashes = g_strdelimit (g_strdup (name), "_", '-');
   g_auto (GStrv) parts = g_strsplit (dashes, "3.1-", -1);
@@ -21,7 +22,7 @@ squeeze (const char *name)
   GString *out = g_string_new (NULL);
 
   for (const char *c = slash && slash[1] ? slash + 1 : plain; *c != '\0'; c++)
-    if (g_ascii_isalnum (*c))
+    if (g_ascii_isalnum (*c) || (has_points && *c == '.' && g_ascii_isdigit (c[1])))
       g_string_append_c (out, g_ascii_tolower (*c));
   return g_string_free (out, FALSE);
 }
@@ -38,21 +39,23 @@ says_size (const char *text)
 
 /* The entry whose name is within the name that a file gives; the longest one. NULL: none. */
 static const char *
-model_named (const FabCatalog *catalog, const char *said)
+model_named (const FabCatalog *catalog, const char *said, gboolean has_points)
 {
   g_autofree const char **names = fab_catalog_names (catalog, FAB_SECTION_MODELS);
-  g_autofree char *wanted = squeeze (said);
+  g_autofree char *wanted = squeeze (said, has_points);
   const char *found = NULL;
   gsize longest = 0;
 
   for (guint i = 0; names[i] != NULL; i++) {
-    g_autofree char *name = squeeze (names[i]);
+    g_autofree char *name = squeeze (names[i], has_points);
     const char *at = strstr (wanted, name);
 
     gboolean is_whole = at != NULL
                      && g_str_has_prefix (at + strlen (name), "671b"); /* DeepSeek-V3 has one size */
     if (at == NULL || strlen (name) <= longest
-        || (!is_whole && (g_ascii_isdigit (at[strlen (name)]) || says_size (at + strlen (name)))))
+        || (!is_whole
+            && (g_ascii_isdigit (at[strlen (name)]) || at[strlen (name)] == '.'
+                || says_size (at + strlen (name)))))
       continue;
     longest = strlen (name);
     found = names[i];
@@ -71,7 +74,9 @@ choose_model (FabImportedJob *self)
     return;
   }
   if (self->model_said != NULL && request->catalog != NULL) {
-    self->model = model_named (request->catalog, self->model_said);
+    self->model = model_named (request->catalog, self->model_said, TRUE);
+    if (self->model == NULL) /* "qwen25_7b" */
+      self->model = model_named (request->catalog, self->model_said, FALSE);
     if (self->model != NULL)
       fab_imported_job_infer (self, "job.model: %s, the catalogue's entry for %s", self->model,
                               self->model_said);

@@ -387,6 +387,48 @@ arrows_leave_what_computed (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Links have counters of their own, the first link's first. */
+static void
+each_link_has_a_counter (G_GNUC_UNUSED void **state)
+{
+  const FabRunRecord run = { "one", "name: one\n", "0.1", "fluid", 7, 4, 1, 312e12, 80000000000, 0 };
+  const FabRankClassRecord class = { 0, 0, 4, "all" };
+  const FabLinkRecord links[] = { { 0, "a", "b", "ib", 1, 50000000000, 600000 },
+                                  { 1, "b", "a", "ib", 1, 50000000000, 600000 } };
+  const FabStepRecord step = { times_of (0, 0), 0.4, 0.5, 1e6 };
+  const FabIterationRecord times = times_of (0, 0);
+  const FabLinkLoadRecord loads[] = { { 0, 0, 1000, 0.25 }, { 0, 1, 8000, 0.5 } };
+  const FabLinkSampleRecord samples[] = { { 0, 0, US, 3 * US, 2e9 }, { 0, 1, 2 * US, 4 * US, 5e9 } };
+  static const char *const wanted[] = {
+    "load of a -> b (ib)\",\"pid\":2,\"tid\":0,\"ts\":1.000,\"args\":{\"GB/s\":2}",
+    "load of a -> b (ib)\",\"pid\":2,\"tid\":0,\"ts\":3.000,\"args\":{\"GB/s\":0}",
+    "load of b -> a (ib)\",\"pid\":2,\"tid\":0,\"ts\":2.000,\"args\":{\"GB/s\":5}",
+    "load of b -> a (ib)\",\"pid\":2,\"tid\":0,\"ts\":4.000,\"args\":{\"GB/s\":0}"
+  };
+  g_autofree char *file = path_of ("one.db"), *path = path_of ("one.json"), *text = NULL;
+  g_autoptr (FabStore) store = fab_store_open (file, FAB_STORE_WRITE, NULL);
+  g_auto (FabTraceSource) source = { 0 };
+  const char *at;
+
+  assert_true (fab_store_begin_run (store, &run, NULL, NULL) && fab_store_add_classes (store, &class, 1, NULL)
+               && fab_store_add_links (store, links, 2, NULL) && fab_store_add_steps (store, &step, 1, NULL)
+               && fab_store_add_iterations (store, &times, 1, NULL)
+               && fab_store_add_link_loads (store, loads, 2, NULL)
+               && fab_store_add_link_samples (store, samples, 2, NULL) && fab_store_commit_run (store, NULL));
+  assert_true (fab_store_close (&store, NULL));
+  assert_true (fab_trace_source_open (&source, file, 0, -1, -1, NULL));
+  assert_true (fab_trace_write_chrome (&source, path, NULL));
+  assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  at = text;
+  for (guint i = 0; i < G_N_ELEMENTS (wanted); i++) {
+    at = strstr (at, wanted[i]);
+    assert_non_null (at);
+  }
+  assert_null (strstr (at + 1, "load of"));
+  g_unlink (path);
+  g_unlink (file);
+}
+
 /* With its waiting a collective begins when its rank arrives; the next one on the stream, for which nobody waited, begins
  * where it begins. */
 static void
@@ -587,6 +629,7 @@ main (void)
     cmocka_unit_test (devices_are_those_of_a_node),
     cmocka_unit_test (streams_have_numbers),
     cmocka_unit_test (arrows_leave_what_computed),
+    cmocka_unit_test (each_link_has_a_counter),
     cmocka_unit_test (waiting_belongs_to_one_collective),
     cmocka_unit_test (what_cannot_be_written_is_told),
     cmocka_unit_test (ranges_are_those_of_the_run),

@@ -475,8 +475,7 @@ files_are_told_whole (G_GNUC_UNUSED void **state)
       "per_device_train_batch_size: 4\nmy_key: 1\nper_device_train_batch_size: 2\n"
       "lora_r: 8\nother: 2\nuse_galore: true\nload_in_4bit: true\n"
       "model_name_or_path: my/own\n",
-                    sharding[] = "\xef\xbb\xbf"
-                                 "distributed_type: FSDP\nnum_processes: 16\nnum_machines: 2\n"
+                    sharding[] = "distributed_type: FSDP\nnum_processes: 16\nnum_machines: 2\n"
                                  "more: 1\nfsdp_config: {fsdp_sharding_strategy: 1}\n";
   const FabFileText files[] = { { "a.yaml", arguments, sizeof arguments - 1 },
                                 { "b.yaml", sharding, sizeof sharding - 1 } };
@@ -553,6 +552,11 @@ models_are_known_by_name (G_GNUC_UNUSED void **state)
     { "meta-llama/Llama-2-13b-hf", "llama2-13b" },
     { "llama3.1_8B.yaml", "llama3-8b" },
     { "gpt2-medium", "gpt2-medium" },
+    { "gpt3-13b", "gpt3-13b" },
+    { "gpt3_1.3B.yaml", "gpt3-1.3b" },
+    { "Qwen2.5-7B", "qwen2.5-7b" },
+    { "qwen25_7b", "qwen2.5-7b" },
+    { "deepseek-v3.5", NULL },
     { "gpt2", "gpt2" },
     { "path/to/gpt2/", "gpt2" },
     { "gpt2-7b", NULL },
@@ -597,6 +601,8 @@ gpus_are_counted (G_GNUC_UNUSED void **state)
     { "num_machines: 4", 0, NULL, FALSE },
     { "num_machines: 4", 8, NULL, FALSE },
     { "num_processes: 24", 24, "the files start 24 GPUs", FALSE },
+    { "num_processes: 1", 8, "the files start 1 GPUs", TRUE },
+    { "num_processes: 24", 1, "the files start 24 GPUs", TRUE },
     { "num_processes: 24", 16, "the files start 24 GPUs", TRUE },
     { "num_processes: 1000000", 0, "the files start 1000000 GPUs", FALSE },
     { "num_processes: 1000001", 0, NULL, FALSE },

@@ -115,6 +115,126 @@ kernels_have_shapes (G_GNUC_UNUSED void **state)
   }
 }
 
+/* A title says what tells a series from others, as far as it is known. */
+static void
+series_have_titles (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    FabSeries series;
+    const char *title, *key;
+  } cases[] = {
+    { { .kind = FAB_MEASURE_LATENCY }, "measured latency", "latency" },
+    { { .kind = FAB_MEASURE_LATENCY,
+        .backend = (char *) "tcp",
+        .from = (char *) "a",
+        .to = (char *) "b",
+        .method = (char *) "send",
+        .n_pairs = 1,
+        .n_queue_pairs = 1,
+        .window = 1,
+        .note = (char *) "x" },
+      "tcp latency, a to b, send",
+      "latency;backend=tcp;from_end=a;to_end=b;method=send;n_pairs=1;window=1;n_queue_pairs=1" },
+    { { .kind = FAB_MEASURE_BANDWIDTH, .n_pairs = 2, .n_queue_pairs = 3, .window = 4, .mtu_bytes = 5 },
+      "measured bandwidth, 2 pairs, 3 queue pairs, window 4",
+      "bandwidth;n_pairs=2;window=4;n_queue_pairs=3;mtu_bytes=5" },
+    { { .kind = FAB_MEASURE_BANDWIDTH,
+        .from = (char *) "a",
+        .from_memory = (char *) "host",
+        .to_memory = (char *) "gpu" },
+      "measured bandwidth, host to gpu memory",
+      "bandwidth;from_end=a;from_memory=host;to_memory=gpu" },
+    { { .kind = FAB_MEASURE_BANDWIDTH,
+        .to = (char *) "a",
+        .from_memory = (char *) "gpu",
+        .to_memory = (char *) "gpu" },
+      "measured bandwidth, gpu memory",
+      "bandwidth;to_end=a;from_memory=gpu;to_memory=gpu" },
+    { { .kind = FAB_MEASURE_BANDWIDTH, .from_memory = (char *) "host", .to_memory = (char *) "host" },
+      "measured bandwidth",
+      "bandwidth;from_memory=host;to_memory=host" },
+    { { .kind = FAB_MEASURE_COLLECTIVE,
+        .op = (char *) "all_reduce",
+        .algorithm = (char *) "ring",
+        .n_ranks = 8 },
+      "measured all_reduce, 8 ranks, ring",
+      "collective;op=all_reduce;algorithm=ring;n_ranks=8" },
+    { { .kind = FAB_MEASURE_COLLECTIVE, .n_ranks = 1 },
+      "measured collective, 1 ranks",
+      "collective;n_ranks=1" },
+    { { .kind = FAB_MEASURE_COLLECTIVE }, "measured collective", "collective" },
+    { { .kind = FAB_MEASURE_LATENCY, .op = (char *) "x", .n_ranks = 2 },
+      "measured latency",
+      "latency;op=x;n_ranks=2" },
+    { { .kind = FAB_MEASURE_PRODUCT,
+        .op = (char *) "matmul",
+        .precision = (char *) "bf16",
+        .shape = (char *) "2x3x4",
+        .from = (char *) "g",
+        .to = (char *) "g",
+        .from_memory = (char *) "gpu",
+        .to_memory = (char *) "gpu" },
+      "measured product matmul bf16 2x3x4, g",
+      "product;from_end=g;to_end=g;from_memory=gpu;to_memory=gpu;op=matmul;precision=bf16;shape=2x3x4" },
+    { { .kind = FAB_MEASURE_COPY, .from = (char *) "g", .to = (char *) "h" },
+      "measured copy, g to h",
+      "copy;from_end=g;to_end=h" },
+    { { .kind = FAB_MEASURE_LATENCY, .from = (char *) "g", .to = (char *) "g" },
+      "measured latency, g to g",
+      "latency;from_end=g;to_end=g" },
+    { { .kind = FAB_MEASURE_LATENCY, .system = (char *) "a;b\\c" },
+      "measured latency",
+      "latency;system=a\\;b\\\\c" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *title = fab_series_title (&cases[i].series), *key = fab_series_key (&cases[i].series);
+
+    assert_string_equal (title, cases[i].title);
+    assert_string_equal (key, cases[i].key);
+  }
+}
+
+static void
+shapes_and_kinds_are_read (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *shape;
+    guint n;
+    double numbers[3]; /* 0 first: it is none */
+  } shapes[] = {
+    { "2x3x4", 3, { 2, 3, 4 } },
+    { "1099511627776", 1, { 1099511627776.0 } },
+    { "1099511627777", 1, { 0 } },
+    { "2x3", 3, { 0 } },
+    { "2x3x4x5", 3, { 0 } },
+    { "2x0x4", 3, { 0 } },
+    { "2xax4", 3, { 0 } },
+    { "", 1, { 0 } },
+    { NULL, 1, { 0 } },
+    { "1x1x1", 3, { 1, 1, 1 } },
+  };
+  const FabMeasuredPoint point = { .size_bytes = 1000, .time_ps = 2000000 }, none = { .size_bytes = 1000 };
+  FabMeasureKind kind;
+
+  for (guint i = 0; i < G_N_ELEMENTS (shapes); i++) {
+    double numbers[3] = { 0 };
+
+    assert_int_equal (fab_series_read_shape (shapes[i].shape, shapes[i].n, numbers),
+                      shapes[i].numbers[0] > 0);
+    for (guint k = 0; shapes[i].numbers[0] > 0 && k < shapes[i].n; k++)
+      assert_near (numbers[k], shapes[i].numbers[k], 0);
+  }
+  for (guint i = 0; i < FAB_N_MEASURE_KINDS; i++) {
+    assert_true (fab_measure_kind_find (fab_measure_kind_names[i], &kind));
+    assert_int_equal (kind, i);
+  }
+  assert_false (fab_measure_kind_find ("nothing", &kind));
+  assert_false (fab_measure_kind_find (NULL, &kind));
+  assert_near (fab_point_rate (&point), 5e8, 1e-12);
+  assert_near (fab_point_rate (&none), 0, 0);
+}
+
 /* Sizes come in ascending order; the same value twice is one, and a value of 0 is left out with a note. */
 static void
 points_are_sorted (G_GNUC_UNUSED void **state)
@@ -245,6 +365,8 @@ main (void)
     cmocka_unit_test (every_column_has_its_place),
     cmocka_unit_test (values_have_three_units),
     cmocka_unit_test (rates_have_samples),
+    cmocka_unit_test (series_have_titles),
+    cmocka_unit_test (shapes_and_kinds_are_read),
     cmocka_unit_test (kernels_have_shapes),
     cmocka_unit_test (points_are_sorted),
     cmocka_unit_test (kernels_move_so_many_bytes),

@@ -317,6 +317,12 @@ connections_are_pairs_of_peer_and_tag (G_GNUC_UNUSED void **state)
 
   assert_int_equal (given->n_channels, 3);
   assert_int_equal (given->messages->len, 4);
+  /* All bits of a tag count: 4294967297 is 2^32 + 1. */
+  g_autoptr (FabGiven) wide = read_good (
+      "num_ranks 2\nrank 0 {\nsend 3b to 1 tag 0\nsend 7b to 1 tag 4294967297\nsend 5b to 1 tag 1\n}\nrank 1 {\n"
+      "recv 5b from 0 tag 1\nrecv 7b from 0 tag 4294967297\nrecv 3b from 0 tag 0\n}\n",
+      "broadcast", 10);
+  assert_int_equal (wide->n_channels, 3);
 }
 
 /* --- what is refused --- */

@@ -119,6 +119,11 @@ processes_on_devices_are_ranks (G_GNUC_UNUSED void **state)
       "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (0, 2, 1, 7, 1, 16777216, 1), (3, 4, 0, 7, 1, 16777216, 1);",
       NULL);
   assert_int_equal (n_notes (two, "its 2 processes and devices count as ranks in the order of devices"), 1);
+  /* The latest time that ps can say. */
+  g_autoptr (FabTrace) late = read_report (
+      TABLES "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (0, 2305843009213693, 1, 7, 1, 16777216, 1);",
+      NULL);
+  assert_non_null (late);
   g_autoptr (FabTrace) one = read_report (
       TABLES "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (0, 2, 0, 7, 1, 16777216, 1);", NULL);
   assert_int_equal (n_notes (one, "processes and devices count"), 0);
