@@ -297,16 +297,6 @@ next_member (FabFileBytes *self, GError **error)
 }
 
 gboolean
-fab_file_bytes_next (FabFileBytes *self, GError **error)
-{
-  gboolean is_first = !self->is_begun;
-
-  if (is_first && !begin (self, error))
-    return FALSE;
-  return self->is_tar ? next_member (self, error) : is_first;
-}
-
-gboolean
 fab_file_bytes_peek (FabFileBytes *self, const char **data, gsize *size, GError **error)
 {
   gsize least = self->is_tar ? (gsize) MIN (HEAD_BYTES, self->member_left) : HEAD_BYTES;
@@ -333,6 +323,31 @@ fab_file_bytes_take (FabFileBytes *self, gsize size)
   self->at += size;
   if (self->is_tar)
     self->member_left -= size;
+}
+
+/* Programs of Windows begin a text in UTF-8 with this mark. */
+static gboolean
+skip_mark (FabFileBytes *self, GError **error)
+{
+  static const char mark[] = { '\xEF', '\xBB', '\xBF' };
+  const char *data;
+  gsize size;
+
+  if (!fab_file_bytes_peek (self, &data, &size, error))
+    return FALSE;
+  if (size >= sizeof mark && memcmp (data, mark, sizeof mark) == 0)
+    fab_file_bytes_take (self, sizeof mark);
+  return TRUE;
+}
+
+gboolean
+fab_file_bytes_next (FabFileBytes *self, GError **error)
+{
+  gboolean is_first = !self->is_begun;
+
+  if (is_first && !begin (self, error))
+    return FALSE;
+  return (self->is_tar ? next_member (self, error) : is_first) && skip_mark (self, error);
 }
 
 gboolean

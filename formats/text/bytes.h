@@ -18,7 +18,8 @@ FabFileBytes *fab_file_bytes_new (const char *name, const void *data, gsize size
 void fab_file_bytes_free (FabFileBytes *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabFileBytes, fab_file_bytes_free)
 
-/* Goes to the next file of an archive, or to the only one. FALSE without *error: there is none. */
+/* Goes to the next file of an archive, or to the only one, behind the mark of UTF-8 if it has one. FALSE without
+ * *error: there is none. */
 gboolean fab_file_bytes_next (FabFileBytes *self, GError **error);
 /* The path, with the name of the file in the archive after a colon. */
 const char *fab_file_bytes_name (const FabFileBytes *self);

@@ -392,6 +392,37 @@ files_are_opened_by_their_path (G_GNUC_UNUSED void **state)
   assert_string_equal (error->message, nowhere);
 }
 
+/* Each text may begin with the mark of UTF-8, which counts as read. What only begins like it is text. */
+static void
+the_mark_of_utf8_is_passed (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *written, *read;
+  } cases[] = { { "\xEF\xBB\xBFsubmit", "submit" }, { "\xEF\xBB\xBF", "" }, { "\xEF\xBB", "\xEF\xBB" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (guint form = 0; form < 3; form++) {
+      const char *written = cases[i].written;
+      g_autoptr (GByteArray) file = g_byte_array_new ();
+      g_autoptr (GString) line = g_string_new (NULL);
+
+      if (form == 1)
+        append_zip (file, written, strlen (written));
+      for (guint k = 0; k < 2 && form == 2; k++)
+        append_member (file, "x", '0', written, strlen (written), 11);
+      if (form == 0)
+        g_byte_array_append (file, (const guint8 *) written, (guint) strlen (written));
+      g_autoptr (FabFileBytes) bytes = fab_file_bytes_new ("x", file->data, file->len);
+      for (guint k = 0; k < (form == 2 ? 2 : 1); k++) {
+        assert_true (fab_file_bytes_next (bytes, NULL));
+        assert_int_equal (fab_file_bytes_at (bytes), strlen (written) - strlen (cases[i].read));
+        assert_true (fab_file_bytes_line (bytes, line, NULL) == (*cases[i].read != '\0'));
+        assert_string_equal (line->str, cases[i].read);
+      }
+      assert_false (fab_file_bytes_next (bytes, NULL));
+    }
+}
+
 int
 main (void)
 {
@@ -403,6 +434,7 @@ main (void)
     cmocka_unit_test (what_expands_without_end_is_refused),
     cmocka_unit_test (lines_end_in_every_way),
     cmocka_unit_test (a_line_has_64_kib),
+    cmocka_unit_test (the_mark_of_utf8_is_passed),
     cmocka_unit_test (files_are_opened_by_their_path),
   };
 
