@@ -279,11 +279,11 @@ char *
 fab_import_joined (const FabImportRequest *request, const FabFileText *files, guint n_files,
                    const FabCatalog *catalog, GError **error)
 {
-  Files self = { .hosts = g_ptr_array_new_with_free_func (fab_imported_host_free),
-                 .names = g_string_new (NULL) };
+  g_autoptr (GPtrArray) hosts = g_ptr_array_new_with_free_func (fab_imported_host_free);
+  g_autoptr (GString) names = g_string_new (NULL);
+  Files self = { .hosts = hosts, .names = names };
   FabImportRequest one = *request;
   gboolean is_good = TRUE;
-  char *scenario = NULL;
 
   for (guint i = 0; i < n_files && is_good; i++) {
     one.file = files[i];
@@ -296,11 +296,7 @@ fab_import_joined (const FabImportRequest *request, const FabFileText *files, gu
         "several files of machines need one that lists their network, as ibnetdiscover prints it; %s "
         "do not",
         self.names->str);
-  if (is_good)
-    scenario = join_files (&self, request, error);
-  g_ptr_array_unref (self.hosts);
-  g_string_free (self.names, TRUE);
-  return scenario;
+  return is_good ? join_files (&self, request, error) : NULL;
 }
 
 FabImportedNetwork *

@@ -116,7 +116,7 @@ take_layout (FabJobReading *self, gint64 stages)
                               : blocks_of_lists (self, &n_parts, &layout);
 
   if (blocks == NULL || n_parts % stages != 0) {
-    if (layout != NULL && layout->value != NULL && layout->value[0] != '\0'
+    if (layout != NULL && layout->value != NULL && *layout->value != '\0'
         && g_ascii_strcasecmp (layout->value, "null") != 0)
       fab_imported_job_effect (self->job, self->settings, layout,
                                "stages have their own layers: parallel.layers says that");
@@ -171,8 +171,8 @@ fab_job_take_stages (FabJobReading *self, gint64 stages)
 
   if (stages < 2 || stages > MAX_PARTS || take_layout (self, stages))
     return;
-  if (parts == 0 && per_part > 0 && layers > 0)
-    parts = layers / (stages * per_part);
+  if (parts == 0 && per_part > 0)
+    parts = layers / stages / per_part;
   conclude_parts (self, parts, "parts of each stage, by the virtual pipeline stages");
   if (parts <= MAX_PARTS)
     take_uneven (self, stages * MAX (parts, 1), layers);

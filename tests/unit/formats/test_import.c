@@ -10,9 +10,14 @@
 
 #define MATRIX "      GPU0 GPU1\nGPU0  X    NV4\nGPU1  NV4  X\n"
 #define WITH_NIC "      GPU0 GPU1 NIC0\nGPU0  X    NV4  PXB\nGPU1  NV4  X    PXB\nNIC0  PXB  PXB  X\n"
+#define ON_ONE_HOST "      GPU0 GPU1\nGPU0  X    PHB\nGPU1  PHB  X\n"
 #define NETWORK                                                                    \
   "Switch 36 \"S-01\" # \"leaf\"\n[1] \"H-0a\"[1] # \"node1 HCA-1\" lid 1 4xHDR\n" \
   "[2] \"H-0b\"[1] # \"node2 HCA-1\" lid 2 4xHDR\n"
+#define TWO_PORTS                                                                                  \
+  "Switch 36 \"S-01\" # \"leaf\"\n[1] \"H-0a\"[1] # \"node1 HCA-1\" lid 1 4xHDR\n"                 \
+  "[2] \"H-0a\"[2] # \"node1 HCA-1\" lid 1 4xHDR\n[3] \"H-0b\"[1] # \"node2 HCA-1\" lid 2 4xHDR\n" \
+  "[4] \"H-0b\"[2] # \"node2 HCA-1\" lid 2 4xHDR\n"
 #define MODEL                                                                                               \
   "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 2, " \
   "\"intermediate_size\": 128, \"vocab_size\": 1000}"
@@ -189,6 +194,12 @@ nics_are_added_where_none_is_shown (G_GNUC_UNUSED void **state)
       0,
       { "- accelerator: p100-sxm2, as --accelerator says\n" },
       { "    accelerator: p100-sxm2\n", "!kind: nic" } },
+    { ON_ONE_HOST,
+      NULL,
+      NULL,
+      2,
+      { "- a NIC beside each GPU, since the text shows none and there are several nodes\n" },
+      { "{name: nic, kind: nic, count: 2}", "kind: host, count: 1}" } },
     { WITH_NIC, NULL, NULL, 2, { NULL }, { "\n  nodes: 2\n", "kind: nic" } },
     { WITH_NIC,
       NULL,
@@ -274,6 +285,16 @@ files_are_joined (G_GNUC_UNUSED void **state)
     if (made != NULL || !g_str_has_prefix (error->message, cases[i].wanted))
       fail_msg ("case %u: %s", i, made ? made : error->message);
   }
+  /* Hosts that show no NICs have one beside each GPU, as the network has two ports of each. */
+  const FabFileText whole[] = { FILE_OF ("node2", MATRIX), FILE_OF ("n", TWO_PORTS),
+                                FILE_OF ("node1", MATRIX) };
+  request.n_nodes = 2;
+  request.name = "joined";
+  g_autofree char *joined = fab_import_joined (&request, whole, 3, catalog, NULL);
+  assert_true (g_str_has_prefix (joined, "# A machine, from what `ibnetdiscover` prints: node2, n, node1\n"));
+  assert_non_null (strstr (joined, "\nname: joined\n"));
+  assert_non_null (strstr (joined, "a NIC beside each GPU"));
+  assert_non_null (strstr (joined, "{name: nic, kind: nic, count: 2}"));
   g_autoptr (GError) error = NULL;
   request.name = "1x";
   assert_null (fab_import_joined (&request, cases[0].files, 2, catalog, &error));
