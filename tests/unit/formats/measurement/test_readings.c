@@ -71,6 +71,23 @@ notes_and_mistakes_have_their_place (G_GNUC_UNUSED void **state)
   assert_refused (HEAD "8 1.5us\n", "t:3:3: '1.5us' stands where a number belongs");
 }
 
+/* A mistake is shown in its line alone, and all of its word is underlined. */
+static void
+mistakes_are_shown_in_their_line (G_GNUC_UNUSED void **state)
+{
+  static const char *const ends[] = { "\n32 1\n", "\n", "" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (ends); i++) {
+    g_autofree char *text = g_strconcat (HEAD "8 1.5\n16 \303\244x  ", ends[i], NULL);
+    g_autoptr (GError) error = NULL;
+
+    assert_null (measured_text (text, 0, &error));
+    assert_string_equal (
+        error->message,
+        "t:4:4: '\303\244x' stands where a number belongs\n    4 | 16 \303\244x  \n      |    ^~");
+  }
+}
+
 /* 2^50 B and 10^6 s, which is more than a week, are the largest. */
 static void
 sizes_and_times_have_limits (G_GNUC_UNUSED void **state)
@@ -247,6 +264,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (labels_of_launchers_are_no_part_of_a_line),
     cmocka_unit_test (notes_and_mistakes_have_their_place),
+    cmocka_unit_test (mistakes_are_shown_in_their_line),
     cmocka_unit_test (sizes_and_times_have_limits),
     cmocka_unit_test (a_text_that_ends_inside_a_row_is_refused),
     cmocka_unit_test (runs_that_were_interrupted_are_refused),
