@@ -377,6 +377,8 @@ places_are_filled_in_their_order (G_GNUC_UNUSED void **state)
     { FAB_PLACEMENT_USUAL, 3, 5, 2, { 0, 1, 2 } },
     { FAB_PLACEMENT_PACKED, 5, 5, 2, { 0, 1, 2, 3, 4 } },
     { FAB_PLACEMENT_STRIDED, 4, 8, 2, { 0, 2, 4, 6 } },
+    { FAB_PLACEMENT_STRIDED, 6, 8, 2, { 0, 2, 4, 6, 1, 3 } },
+    { FAB_PLACEMENT_STRIDED, 6, 6, 4, { 0, 4, 1, 5, 2, 3 } },
     { FAB_PLACEMENT_STRIDED, 7, 7, 3, { 0, 3, 6, 1, 4, 2, 5 } },
     { FAB_PLACEMENT_STRIDED, 4, 7, 3, { 0, 3, 6, 1 } },
     { FAB_PLACEMENT_STRIDED, 3, 4, 9, { 0, 1, 2 } },
@@ -417,6 +419,26 @@ random_places_are_fair (G_GNUC_UNUSED void **state)
   for (guint i = 0; i < N_NODES; i++)
     for (guint k = 0; k < N_PLACES; k++)
       assert_true (fabs (n_drawn[i][k] - mean) < 4 * deviation);
+}
+
+/* As many nodes as places have each place once, in another order for another seed. */
+static void
+a_full_machine_is_shuffled (G_GNUC_UNUSED void **state)
+{
+  enum { N = 6 };
+  guint n_same = 0;
+
+  for (guint64 seed = 0; seed < 100; seed++) {
+    g_autofree guint *places = fab_placement_map (FAB_PLACEMENT_RANDOM, N, N, 1, seed),
+                     *next = fab_placement_map (FAB_PLACEMENT_RANDOM, N, N, 1, seed + 1);
+    guint seen = 0;
+
+    for (guint i = 0; i < N; i++)
+      seen |= 1U << places[i];
+    assert_int_equal (seen, (1U << N) - 1);
+    n_same += memcmp (places, next, N * sizeof *places) == 0;
+  }
+  assert_true (n_same < 5); /* of 720 orders */
 }
 
 /* --- summaries --- */
@@ -489,6 +511,7 @@ main (void)
     cmocka_unit_test (the_usual_route_is_that_of_the_technology),
     cmocka_unit_test (places_are_filled_in_their_order),
     cmocka_unit_test (random_places_are_fair),
+    cmocka_unit_test (a_full_machine_is_shuffled),
     cmocka_unit_test (edits_are_told_by_the_summary),
     cmocka_unit_test (groups_of_edits_may_undo_each_other),
   };

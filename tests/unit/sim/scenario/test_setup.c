@@ -59,6 +59,22 @@ anchored_compute_has_no_factor (G_GNUC_UNUSED void **state)
 
   assert_near (found.time_factor, 1, 0);
   assert_near (found.high_factor, 1.05, 0);
+  assert_string_equal (find (G_N_ELEMENTS (entries),
+                             &(FabSetupKey){ .stack = "eager", .has_experts = TRUE, .is_anchored = TRUE })
+                           .name,
+                       "anchored");
+}
+
+/* Without an entry of its own it takes neither that of its software nor that of all. */
+static void
+anchored_compute_has_no_other_entry (G_GNUC_UNUSED void **state)
+{
+  FabSetup found = find (3, &(FabSetupKey){ .stack = "eager", .has_experts = TRUE, .is_anchored = TRUE });
+
+  assert_null (found.name);
+  assert_near (found.time_factor, 1, 0);
+  assert_near (found.low_factor, 1, 0);
+  assert_near (found.high_factor, 1, 0);
 }
 
 static void
@@ -154,9 +170,13 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (the_stack_has_its_own_entry),      cmocka_unit_test (divided_experts_have_an_entry),
-    cmocka_unit_test (others_have_that_of_all),          cmocka_unit_test (anchored_compute_has_no_factor),
-    cmocka_unit_test (without_entries_nothing_is_known), cmocka_unit_test (a_scale_divides_the_time),
+    cmocka_unit_test (the_stack_has_its_own_entry),
+    cmocka_unit_test (divided_experts_have_an_entry),
+    cmocka_unit_test (others_have_that_of_all),
+    cmocka_unit_test (anchored_compute_has_no_factor),
+    cmocka_unit_test (anchored_compute_has_no_other_entry),
+    cmocka_unit_test (without_entries_nothing_is_known),
+    cmocka_unit_test (a_scale_divides_the_time),
     cmocka_unit_test (auto_knows_what_software_does),
   };
 
