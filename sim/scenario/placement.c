@@ -8,11 +8,14 @@ const char *const fab_placement_names[] = { "usual", "packed", "strided", "sprea
 static void
 fill_strided (guint *places, guint n_nodes, guint n_places, guint stride)
 {
-  guint filled = 0;
+  guint64 place = 0;
+  guint first = 0;
 
-  for (guint first = 0; first < stride && filled < n_nodes; first++)
-    for (guint64 place = first; place < n_places && filled < n_nodes; place += stride)
-      places[filled++] = (guint) place;
+  for (guint i = 0; i < n_nodes; i++, place += stride) {
+    if (place >= n_places)
+      place = ++first;
+    places[i] = (guint) place;
+  }
 }
 
 static void
