@@ -96,13 +96,12 @@ fab_edits_vary (FabEdits *self, const char *key, const char *value)
 void
 fab_edits_append (FabEdits *self, const FabEdits *more)
 {
-  guint group = G_MAXUINT;
+  guint first = ++self->n_groups;
 
   for (guint i = 0; i < fab_edits_count (more); i++) {
     const FabEdit *edit = fab_edits_at (more, i);
 
-    self->n_groups += edit->group != group ? 1 : 0;
-    group = edit->group;
+    self->n_groups = first + edit->group;
     add (self, (FabEdit){ .text = g_strdup (edit->text),
                           .origin = edit->origin,
                           .key = g_strdup (edit->key),

@@ -345,6 +345,32 @@ test_kind (void **state)
   assert_int_equal (fab_scenario_get_whole (scenario, "fidelity.mtu", 0), 128);
 }
 
+/* What is appended keeps its groups and shares none with what is there before or comes after it. */
+static void
+test_groups (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabEdits) one = fab_edits_of ((const char *[]){ "a=1", "b=2", NULL }),
+                       two = fab_edits_of ((const char *[]){ "c=3", "d=4", NULL }), all = fab_edits_new (),
+                       none = fab_edits_new ();
+  static const guint groups[] = { 0, 1, 1, 2, 2, 3, 4, 4, 5, 5, 6 };
+
+  fab_edits_vary (all, "z", "0");
+  fab_edits_append (one, two);
+  fab_edits_append (all, one);
+  fab_edits_append (all, none);
+  fab_edits_append (all, NULL);
+  fab_edits_vary (all, "y", "0");
+  fab_edits_append (all, one);
+  fab_edits_ask (all, "x", fab_value_count (0));
+  assert_int_equal (fab_edits_count (all), G_N_ELEMENTS (groups));
+  for (guint i = 0; i < G_N_ELEMENTS (groups); i++)
+    for (guint k = 0; k < G_N_ELEMENTS (groups); k++)
+      assert_int_equal (fab_edits_at (all, i)->group == fab_edits_at (all, k)->group, groups[i] == groups[k]);
+  for (guint i = 0; i < G_N_ELEMENTS (groups); i++)
+    assert_true (fab_edits_at (all, i)->is_asked);
+  fab_edits_free (NULL);
+}
+
 /* --- copies --- */
 
 static void
@@ -416,8 +442,8 @@ main (void)
     cmocka_unit_test (test_get_unknown),  cmocka_unit_test (test_assign),
     cmocka_unit_test (test_open),         cmocka_unit_test (test_options),
     cmocka_unit_test (test_derived),      cmocka_unit_test (test_kind),
-    cmocka_unit_test (test_copies),       cmocka_unit_test (test_threads),
-    cmocka_unit_test (test_equal),
+    cmocka_unit_test (test_groups),       cmocka_unit_test (test_copies),
+    cmocka_unit_test (test_threads),      cmocka_unit_test (test_equal),
   };
 
   return cmocka_run_group_tests (tests, load_catalog, free_catalog);
