@@ -266,6 +266,73 @@ other_kernels_do_not_quite (G_GNUC_UNUSED void **state)
   assert_near (band.high_fraction, (1 + band.change.median) * ends.high_factor - 1, 2e-2);
 }
 
+/* Another accelerator computes otherwise: its ends are those of pairs with nothing in common. */
+static void
+other_accelerators_are_further_off (G_GNUC_UNUSED void **state)
+{
+  static const char a100[] = "name: a\niterations: 1\ncluster: {node: dgx-a100, nodes: 1, gpus_per_node: 1}\n"
+                             "job: {kind: ddp, model: gpt2-xl, micro_batch: 4, sequence: 1024}\n",
+                    h100[] = "name: a\niterations: 1\ncluster: {node: dgx-h100, nodes: 1, gpus_per_node: 1}\n"
+                             "job: {kind: ddp, model: gpt2-xl, micro_batch: 4, sequence: 1024}\n";
+  FabPairedBand band = compare (h100, a100);
+  FabPairEnds ends = fab_pair_of_compute (catalog, FAB_PAIR_OTHER),
+              alike = fab_pair_of_compute (catalog, FAB_PAIR_ALIKE);
+
+  assert_true (ends.high_factor > 1.05 * alike.high_factor);
+  assert_int_equal (band.most, FAB_PAIRED_OTHER_COMPUTE);
+  assert_near (1 + band.low_fraction, (1 + band.change.median) * ends.low_factor, 1e-2);
+  assert_near (1 + band.high_fraction, (1 + band.change.median) * ends.high_factor, 1e-2);
+}
+
+#define MFU(cluster_)                                           \
+  "name: a\niterations: 1\ncluster: {node: dgx-a100, " cluster_ \
+  "}\njob: {kind: ddp, model: gpt2-xl, micro_batch: 1, sequence: 256, compute: {kind: mfu, mfu: 0.4}}\n"
+
+/* Where one side has no collectives nothing of them cancels. Those of the base alone may be off by their own band, and
+ * those of the other side alone by what differs as well. */
+static void
+collectives_of_one_side_do_not_cancel (G_GNUC_UNUSED void **state)
+{
+  FabPairedBand there = compare (MFU ("nodes: 1, gpus_per_node: 1"),
+                                 MFU ("nodes: 2, gpus_per_node: 1, nics_per_node: 1")),
+                back = compare (MFU ("nodes: 2, gpus_per_node: 1, nics_per_node: 1"),
+                                MFU ("nodes: 1, gpus_per_node: 1"));
+  double up = log1p (there.high_fraction) - log1p (there.change.median),
+         down = log1p (back.change.median) - log1p (back.low_fraction);
+
+  assert_true (there.change.median > 0.1 && down > 0.01);
+  assert_true (up > 1.2 * down && up < 1.5 * down);
+  assert_int_equal (there.most, FAB_PAIRED_COLLECTIVES);
+  assert_int_equal (back.most, FAB_PAIRED_COLLECTIVES);
+  assert_near (there.coverage_fraction, 0.9, 1e-12);
+  assert_near (back.coverage_fraction, 0.9, 1e-12);
+}
+
+/* No change is within a band that comes nearer to it than what counts as none, from either side. */
+static void
+a_band_may_hold_no_change (G_GNUC_UNUSED void **state)
+{
+  const double least = FAB_DIFFERENCE_LEAST;
+  const struct {
+    double low, high;
+    gboolean may_be_none;
+  } rows[] = { { -0.1, 0.1, TRUE },           { 0.99 * least, 0.1, TRUE },  { least, 0.1, FALSE },
+               { -0.1, -0.99 * least, TRUE }, { -0.1, -least, FALSE },      { 0.1, 0.2, FALSE },
+               { -0.2, -0.1, FALSE },         { -0.5 * least, least, TRUE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const FabPairedBand band = { .low_fraction = rows[i].low, .high_fraction = rows[i].high };
+
+    assert_int_equal (fab_paired_may_be_none (&band), rows[i].may_be_none);
+  }
+  for (guint cause = 0; cause < FAB_N_PAIRED; cause++)
+    for (guint other = 0; other < cause; other++)
+      assert_string_not_equal (fab_paired_most (&(FabPairedBand){ .most = (FabPairedCause) cause }),
+                               fab_paired_most (&(FabPairedBand){ .most = (FabPairedCause) other }));
+  assert_string_equal (fab_paired_most (&(FabPairedBand){ .most = FAB_PAIRED_DRAWS }), "the seeds");
+  fab_paired_free (NULL);
+}
+
 /* A port of four times the rate does not make a job three times slower: the report of a user had -227 to 70.8 %. */
 static void
 a_faster_port_is_not_slower_for_what_both_share (G_GNUC_UNUSED void **state)
@@ -294,6 +361,9 @@ main (void)
     cmocka_unit_test (sizes_of_one_class_err_alike),
     cmocka_unit_test (the_same_kernels_cancel),
     cmocka_unit_test (other_kernels_do_not_quite),
+    cmocka_unit_test (other_accelerators_are_further_off),
+    cmocka_unit_test (collectives_of_one_side_do_not_cancel),
+    cmocka_unit_test (a_band_may_hold_no_change),
     cmocka_unit_test (a_faster_port_is_not_slower_for_what_both_share),
   };
 
