@@ -70,10 +70,11 @@ renew_table (FabStore *self, const FabRecordTable *table, GError **error)
 
   if (known == NULL) /* what was taken for missing would be lost */
     return fab_store_fail (self, doing, error);
-  if (g_hash_table_size (known) > 0)
+  gboolean is_there = g_hash_table_size (known) != 0;
+  if (is_there)
     g_string_append_printf (sql, "ALTER TABLE %s RENAME TO old_%s;\n", table->name, table->name);
   g_string_append (sql, create);
-  if (g_hash_table_size (known) > 0)
+  if (is_there)
     append_copy (sql, table, known);
   return fab_store_exec (self, sql->str, doing, error);
 }
