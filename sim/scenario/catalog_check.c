@@ -388,8 +388,6 @@ check_entry (FabSchemaReader *reader, guint section, gconstpointer entry, gboole
     check_generation (reader, entry);
   else if (section == FAB_SECTION_FAILURES)
     fab_failure_set_check (reader, entry);
-  else if (section == FAB_SECTION_PAIRS)
-    fab_pair_check (reader, entry);
   else if (section == FAB_SECTION_DESIGNS)
     fab_design_check (reader, entry);
 }

@@ -128,7 +128,7 @@ fab_design_check (FabSchemaReader *reader, const FabDesignSpec *self)
                        "design '%s' has no `sizes`; write [{units: 1, fabric: rail}], for example",
                        self->name);
   for (guint i = 1; i < self->sizes.n; i++)
-    if (sizes[i].units <= sizes[i - 1].units)
+    if (sizes[i].units > 0 && sizes[i].units <= sizes[i - 1].units) /* 0: that it lacks them is said */
       fab_schema_report (reader, &sizes[i].units,
                          "`units` of a size must be more than that of the size before, %" G_GINT64_FORMAT,
                          sizes[i - 1].units);

@@ -46,13 +46,3 @@ const FabParam fab_pair_params[] = {
   { ROW ("date", TEXT, FabPairSpec, date, "", "Date on which the source was read: 2026-11-20.") },
   { .key = NULL },
 };
-
-void
-fab_pair_check (FabSchemaReader *reader, const FabPairSpec *self)
-{
-  const FabPairCellSpec *cells = self->cells.data;
-
-  for (guint i = 0; i < self->cells.n; i++)
-    if (cells[i].low_factor > 1 || cells[i].high_factor < 1)
-      fab_schema_report (reader, &cells[i].low_factor, "`low` must be at most 1, and `high` at least 1");
-}

@@ -24,6 +24,3 @@ typedef struct {
 } FabPairSpec;
 
 extern const FabParam fab_pair_params[];
-
-/* Reports what no table can express. */
-void fab_pair_check (FabSchemaReader *reader, const FabPairSpec *self);

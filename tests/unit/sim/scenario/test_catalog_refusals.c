@@ -433,9 +433,10 @@ entries_have_an_origin_and_a_name_of_their_own (G_GNUC_UNUSED void **state)
 
 #define FAILURES(keys_) "{name: f, classes: [" keys_ "]" ORIGIN
 #define DESIGN(keys_) "{name: e, node: box, unit_nodes: 2, " keys_ ORIGIN
+#define PAIR(keys_) "{name: q, cells: [{" keys_ "}]" ORIGIN
 
 /* A set of failures has classes, of which NICs alone are slow. Fabrics of a design are for more and more units, and
- * each published row is for one of them. */
+ * each published row is for one of them. The ends of a pair lie on both sides of no difference. */
 static void
 sets_and_designs_are_refused_for_one_thing_at_a_time (G_GNUC_UNUSED void **state)
 {
@@ -454,12 +455,21 @@ sets_and_designs_are_refused_for_one_thing_at_a_time (G_GNUC_UNUSED void **state
       DESIGN ("sizes: [{units: 2, fabric: switch}, {units: 3, fabric: switch}]") },
     { DESIGN ("sizes: [{units: 2, fabric: switch}, {units: 3, fabric: switch}, {units: 1, fabric: switch}]"),
       "`units` of a size must be more than that of the size before, 3", NULL },
+    { DESIGN ("sizes: [{units: 2, fabric: switch}, {fabric: switch}]"), "'sizes' lacks the key 'units'",
+      NULL },
     { DESIGN ("sizes: [{units: 2, fabric: switch}], counts: [{units: 3, table: t}]"),
       "no size of this design has 3 units",
       DESIGN ("sizes: [{units: 2, fabric: switch}], counts: [{units: 2, table: t}, {units: 1, table: t}]") },
   };
 
+  static const Row pairs[] = {
+    { PAIR ("low: 1.1, high: 2"), "'low' is 1.1: the upper limit is 1", PAIR ("low: 1, high: 1") },
+    { PAIR ("low: 0.5, high: 0.9"), "'high' is 0.9: the lower limit is 1", NULL },
+    { PAIR ("low: 0.5"), "'cells' lacks the key 'high'", NULL },
+  };
+
   assert_rows ("failures", failures, G_N_ELEMENTS (failures));
+  assert_rows ("pairs", pairs, G_N_ELEMENTS (pairs));
   assert_rows ("designs", designs, G_N_ELEMENTS (designs));
 }
 
