@@ -253,18 +253,14 @@ fab_axis_decades (const char *key, double from, double to, guint per_decade, con
 {
   FabAxis *self = g_new0 (FabAxis, 1);
   guint n = (guint) floor (log10 (to / from) * per_decade + 1e-9) + 1;
-  double last = 0;
 
   self->key = g_strdup (key);
   self->values = g_ptr_array_new_with_free_func (g_free);
   for (guint i = 0; i < n; i++) {
     double value = from * pow (10, (double) i / per_decade);
     double digit = pow (10, floor (log10 (value)) - 2);
-    double rounded = round (value / digit) * digit;
 
-    if (rounded > last)
-      add_number (self, rounded, unit);
-    last = rounded;
+    add_number (self, round (value / digit) * digit, unit);
   }
   return self;
 }

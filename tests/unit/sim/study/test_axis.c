@@ -144,6 +144,10 @@ decades_have_three_digits (G_GNUC_UNUSED void **state)
   assert_string_equal (g_ptr_array_index (axis->values, 1), "12.6Gb/s");
   assert_string_equal (g_ptr_array_index (axis->values, 11), "126Gb/s");
   assert_string_equal (g_ptr_array_index (axis->values, 20), "1000Gb/s");
+  g_autoptr (FabAxis) small = fab_axis_decades ("k", 0.5, 50, 1, "Gb/s");
+  assert_int_equal (small->values->len, 3);
+  assert_string_equal (g_ptr_array_index (small->values, 0), "0.5Gb/s");
+  assert_string_equal (g_ptr_array_index (small->values, 1), "5Gb/s");
 }
 
 /* 10 to 10.1 in steps of 2.3 thousandths: 10, 10.0, 10.0, 10.1, ... are two values. */
