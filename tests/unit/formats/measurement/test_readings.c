@@ -75,7 +75,7 @@ notes_and_mistakes_have_their_place (G_GNUC_UNUSED void **state)
 static void
 mistakes_are_shown_in_their_line (G_GNUC_UNUSED void **state)
 {
-  static const char *const ends[] = { "\n32 1\n", "\n", "" };
+  static const char *const ends[] = { "\n32 1\n", "\n" };
 
   for (guint i = 0; i < G_N_ELEMENTS (ends); i++) {
     g_autofree char *text = g_strconcat (HEAD "8 1.5\n16 \303\244x  ", ends[i], NULL);
