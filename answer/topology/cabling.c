@@ -121,8 +121,8 @@ fab_cabling_index_init (FabCablingIndex *self, const FabCabling *cabling)
     self->starts[fab_cabling_cable (cabling, i)->a + 1]++;
     self->starts[fab_cabling_cable (cabling, i)->b + 1]++;
   }
-  for (guint i = 0; i < n; i++)
-    self->starts[i + 1] += self->starts[i];
+  for (guint i = 2; i <= n; i++) /* the first part begins at 0 */
+    self->starts[i] += self->starts[i - 1];
   memcpy (at, self->starts, (n + 1) * sizeof *at);
   for (guint i = 0; i < cabling->cables->len; i++) {
     self->cables[at[fab_cabling_cable (cabling, i)->a]++] = i;
@@ -191,6 +191,16 @@ fab_cabling_overlap (const GArray *one, const GArray *other)
     k += y <= x;
   }
   return 2 * n_common >= n;
+}
+
+GBytes *
+fab_cabling_key (const GArray *one, const GArray *other)
+{
+  GByteArray *key = g_byte_array_new ();
+
+  g_byte_array_append (key, (const guint8 *) one->data, one->len * (guint) sizeof (guint));
+  g_byte_array_append (key, (const guint8 *) other->data, other->len * (guint) sizeof (guint));
+  return g_byte_array_free_to_bytes (key);
 }
 
 /* --- tiers --- */

@@ -102,25 +102,6 @@ is_equal (const GArray *x, const GArray *y)
   return x->len == y->len && (x->len == 0 || memcmp (x->data, y->data, x->len * sizeof (guint)) == 0);
 }
 
-static gboolean
-is_same_group (gconstpointer a, gconstpointer b)
-{
-  const Group *x = a, *y = b;
-
-  return is_equal (x->nics, y->nics) && is_equal (x->leaves, y->leaves);
-}
-
-static guint
-hash_group (gconstpointer data)
-{
-  const Group *self = data;
-  guint hash = 5381;
-
-  for (guint i = 0; i < self->nics->len; i++)
-    hash = hash * 33 + g_array_index (self->nics, guint, i) * 31 + g_array_index (self->leaves, guint, i);
-  return hash;
-}
-
 static guint
 kind_of (Hosts *self, const GArray *nics)
 {
@@ -136,16 +117,19 @@ kind_of (Hosts *self, const GArray *nics)
 static void
 collect (Hosts *self)
 {
-  g_autoptr (GHashTable) known = g_hash_table_new (hash_group, is_same_group);
+  g_autoptr (GHashTable) known = g_hash_table_new_full (g_bytes_hash, g_bytes_equal,
+                                                        (GDestroyNotify) g_bytes_unref, NULL);
 
   for (guint i = 0; i < self->cabling->parts->len; i++) {
     if (!fab_cabling_part (self->cabling, i)->is_host)
       continue;
-    Group *fresh = group_of (self, i), *group = g_hash_table_lookup (known, fresh);
+    Group *fresh = group_of (self, i);
+    g_autoptr (GBytes) key = fab_cabling_key (fresh->nics, fresh->leaves);
+    Group *group = g_hash_table_lookup (known, key);
 
     if (group == NULL) {
       group = fresh;
-      g_hash_table_add (known, fresh);
+      g_hash_table_insert (known, g_steal_pointer (&key), fresh);
       g_ptr_array_add (self->groups, fresh);
       group->kind = kind_of (self, group->nics);
     } else
@@ -236,13 +220,14 @@ example_of (const Hosts *self, guint kind, guint nic, const Group *group)
   return best;
 }
 
-static gboolean
-has_nic (const GArray *nics, guint nic)
+/* The index of a port; G_MAXUINT: it is not there. */
+static guint
+place_of (const GArray *nics, guint nic)
 {
   for (guint i = 0; i < nics->len; i++)
     if (g_array_index (nics, guint, i) == nic)
-      return TRUE;
-  return FALSE;
+      return i;
+  return G_MAXUINT;
 }
 
 /* "gpu3", "gpu3, gpu4 and gpu5", "gpu3, gpu4, gpu5 and 8 more" (transfer full) */
@@ -275,7 +260,7 @@ is_lacked_by_all (const Hosts *self, const Group *group, guint nic)
 
     if (!fab_cabling_overlap (group->switches, other->switches))
       continue;
-    if (has_nic (other->nics, nic))
+    if (place_of (other->nics, nic) != G_MAXUINT)
       return FALSE;
     n += other->hosts->len;
   }
@@ -316,7 +301,7 @@ check_missing (Hosts *self)
     const Kind *whole = kind_at (self, kind_at (self, group->kind)->whole);
 
     for (guint i = 0; kind_at (self, group->kind)->whole != group->kind && i < whole->nics->len; i++)
-      if (!has_nic (group->nics, g_array_index (whole->nics, guint, i)))
+      if (place_of (group->nics, g_array_index (whole->nics, guint, i)) == G_MAXUINT)
         find_missing (self, group, g_array_index (whole->nics, guint, i));
   }
 }
@@ -375,13 +360,11 @@ usual_init (Usual *self, const Hosts *hosts, const Group *group)
         || (other != group && !fab_cabling_overlap (group->switches, other->switches)))
       continue;
     self->n_peers += other->hosts->len;
-    for (guint i = 0, k = 0; i < n && k < other->nics->len;) {
-      guint x = g_array_index (group->nics, guint, i), y = g_array_index (other->nics, guint, k);
+    for (guint i = 0; i < n; i++) {
+      guint place = place_of (other->nics, g_array_index (group->nics, guint, i));
 
-      if (x == y)
-        fab_cabling_votes_add (&votes[i], g_array_index (other->leaves, guint, k), other->hosts->len);
-      i += x <= y;
-      k += y <= x;
+      if (place != G_MAXUINT)
+        fab_cabling_votes_add (&votes[i], g_array_index (other->leaves, guint, place), other->hosts->len);
     }
   }
   for (guint i = 0; i < n; i++) {

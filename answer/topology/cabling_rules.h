@@ -41,6 +41,9 @@ guint fab_cabling_votes_winner (const FabCablingVotes *self, guint *weight);
 /* Says whether two sets, sorted, have at least half of the smaller one in common. An empty set has, with any. */
 gboolean fab_cabling_overlap (const GArray *one, const GArray *other);
 
+/* Two lists with as many numbers as a key of a GHashTable. (transfer full) */
+GBytes *fab_cabling_key (const GArray *one, const GArray *other);
+
 /* Adds a finding and takes `text`; copies the names. */
 void fab_cabling_find (FabCabling *self, FabCablingFinding finding);
 

@@ -86,28 +86,6 @@ group_of (const Side *side, guint part, guint tier)
   return self;
 }
 
-static guint
-hash_group (gconstpointer data)
-{
-  const Group *self = data;
-  guint hash = 5381;
-
-  for (guint i = 0; i < self->to->len; i++)
-    hash = hash * 33 + g_array_index (self->to, guint, i) * 31 + g_array_index (self->counts, guint, i);
-  return hash;
-}
-
-static gboolean
-is_same_group (gconstpointer a, gconstpointer b)
-{
-  const Group *x = a, *y = b;
-
-  return x->to->len == y->to->len && x->total == y->total
-      && (x->to->len == 0
-          || (memcmp (x->to->data, y->to->data, x->to->len * sizeof (guint)) == 0
-              && memcmp (x->counts->data, y->counts->data, x->to->len * sizeof (guint)) == 0));
-}
-
 static void
 vote (Group *self, const GPtrArray *groups)
 {
@@ -158,7 +136,8 @@ vote (Group *self, const GPtrArray *groups)
 static void
 side_init (Side *self, const FabCabling *cabling, const FabCablingIndex *index, guint tier, guint other)
 {
-  g_autoptr (GHashTable) known = g_hash_table_new (hash_group, is_same_group);
+  g_autoptr (GHashTable) known = g_hash_table_new_full (g_bytes_hash, g_bytes_equal,
+                                                        (GDestroyNotify) g_bytes_unref, NULL);
 
   self->cabling = cabling;
   self->index = index;
@@ -167,11 +146,13 @@ side_init (Side *self, const FabCabling *cabling, const FabCablingIndex *index, 
   for (guint i = 0; i < cabling->parts->len; i++) {
     if (fab_cabling_part (cabling, i)->is_host || fab_cabling_part (cabling, i)->tier != tier)
       continue;
-    Group *fresh = group_of (self, i, other), *group = g_hash_table_lookup (known, fresh);
+    Group *fresh = group_of (self, i, other);
+    g_autoptr (GBytes) key = fab_cabling_key (fresh->to, fresh->counts);
+    Group *group = g_hash_table_lookup (known, key);
 
     if (group == NULL) {
       group = fresh;
-      g_hash_table_add (known, fresh);
+      g_hash_table_insert (known, g_steal_pointer (&key), fresh);
       g_ptr_array_add (self->groups, fresh);
     } else
       group_free (fresh);
@@ -327,7 +308,7 @@ check_misplaced (FabCabling *self, const Side *lower, const Side *upper, guint p
   const Group *down = lower->of_part[part], *up = upper->of_part[to];
 
   if (2 * (guint64) lookup (down->joined, to) >= down->n_peers || lookup (up->usual, part) > 0
-      || down->n_peers < 3 || g_hash_table_size (down->usual) == 0)
+      || g_hash_table_size (down->usual) == 0)
     return;
   for (guint i = lower->index->starts[part]; i < lower->index->starts[part + 1]; i++) {
     const FabCable *cable = fab_cabling_cable (self, lower->index->cables[i]);
@@ -414,13 +395,8 @@ check_part (FabCabling *self, const Side *lower, const Side *upper, guint part)
   g_hash_table_iter_init (&iter, group->usual);
   while (g_hash_table_iter_next (&iter, &key, NULL))
     check_pair (self, lower, upper, part, GPOINTER_TO_UINT (key));
-  for (guint i = 0; i < group->to->len; i++) {
-    guint to = g_array_index (group->to, guint, i);
-
-    if (lookup (group->usual, to) == 0)
-      check_pair (self, lower, upper, part, to);
-    check_misplaced (self, lower, upper, part, to);
-  }
+  for (guint i = 0; i < group->to->len; i++)
+    check_misplaced (self, lower, upper, part, g_array_index (group->to, guint, i));
 }
 
 /* Pairs without a cable that the switches beside the upper one have, where most peers of the lower one have none. */
@@ -434,7 +410,7 @@ check_from_above (FabCabling *self, const Side *lower, const Side *upper, guint 
   while (g_hash_table_iter_next (&iter, &key, NULL)) {
     guint part = GPOINTER_TO_UINT (key);
 
-    if (lookup (lower->of_part[part]->usual, to) == 0 && count_between (lower->of_part[part], to) == 0)
+    if (lookup (lower->of_part[part]->usual, to) == 0)
       check_pair (self, lower, upper, part, to);
   }
 }

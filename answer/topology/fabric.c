@@ -182,7 +182,7 @@ find_torus (FabTopoFabric *self)
 {
   const FabGraph *graph = self->cluster->graph;
   FabTopoRow *row = row_at (self, 0);
-  guint x = run_length (graph, row, 1), y = x < row->n ? run_length (graph, row, x) : 1;
+  guint x = run_length (graph, row, 1), y = run_length (graph, row, x);
 
   if (x < 2 || row->n % (x * y) != 0)
     return;
@@ -379,7 +379,7 @@ count_ports (FabTopoFabric *self, const Index *index, guint r)
     row->n_with_all_up = n_up > row->n_up ? 1 : row->n_with_all_up + (n_up == row->n_up);
     row->n_down = MAX (row->n_down, n_down);
     row->n_up = MAX (row->n_up, n_up);
-    row->oversubscription = up > 0 ? MAX (row->oversubscription, down / up) : row->oversubscription;
+    row->oversubscription = n_up > 0 ? MAX (row->oversubscription, down / up) : row->oversubscription;
     row->down_bytes_per_s = MAX (row->down_bytes_per_s, down);
     row->up_bytes_per_s = MAX (row->up_bytes_per_s, up);
   }
@@ -586,7 +586,7 @@ fab_topo_uplinks_text (const FabTopoRow *row)
   guint n_others = row->n - row->n_with_all_up;
   g_autofree char *all = counted (row->n, row->name);
 
-  if (row->level == 0 || row->n_up == 0 || row->n_up_least == row->n_up)
+  if (row->level == 0 || row->n_up_least == row->n_up)
     return NULL;
   g_autofree char *fewer = range (row->n_up_least, row->n_up_fewer);
   return g_strdup_printf ("%u of %s %s all %u uplinks, %u %s %s", row->n_with_all_up, all,
