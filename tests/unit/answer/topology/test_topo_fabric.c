@@ -485,6 +485,31 @@ a_torus_has_its_sizes (G_GNUC_UNUSED void **state)
   }
 }
 
+/* One NIC of the second node goes to two leaves. What nodes have is no oversubscription, and they have no uplinks to
+ * tell of, though they differ. A leaf with one port up has a ratio as others have. */
+static void
+nodes_may_differ (G_GNUC_UNUSED void **state)
+{
+  Machine machine;
+
+  machine_init (&machine, 2, 1);
+  FabVertexId leaf = add_switches (&machine, "leaf", 2), spine = add_switches (&machine, "spine", 1);
+  attach (&machine, 0, leaf);
+  attach (&machine, 1, leaf);
+  attach (&machine, 1, leaf + 1);
+  join (&machine, leaf, spine, 1);
+  join (&machine, leaf + 1, spine, 1);
+  const FabTopoFabric *fabric = draw (&machine, "custom");
+
+  assert_int_equal (row_at (fabric, 2)->n_up_least, 1);
+  assert_int_equal (row_at (fabric, 2)->n_up, 2);
+  assert_uplinks (fabric, 2, NULL);
+  assert_null (fab_topo_oversubscription (row_at (fabric, 2)));
+  assert_row (fabric, 1, "2 leaves, 1 to 2 ports down (up to 100 GB/s), 1 up (50 GB/s), 2 : 1 at worst");
+  assert_row (fabric, 0, "1 spine, 2 ports down (100 GB/s)");
+  machine_clear (&machine);
+}
+
 /* --- networks and rails --- */
 
 /* NIC k at leaf k, and every leaf below a spine of its own, or all below one. */
@@ -578,6 +603,7 @@ main (void)
     cmocka_unit_test (routers_of_a_group_are_one_member),
     cmocka_unit_test (routers_that_are_no_groups_stay),
     cmocka_unit_test (a_torus_has_its_sizes),
+    cmocka_unit_test (nodes_may_differ),
     cmocka_unit_test (networks_are_joined_by_nodes_alone),
     cmocka_unit_test (rails_take_one_nic_of_each_board),
     cmocka_unit_test (few_members_are_drawn),

@@ -241,13 +241,122 @@ what_was_not_published (G_GNUC_UNUSED void **state)
     }
 }
 
+/* --- what stands in another order --- */
+
+#define RACK(parts, wires)                                                            \
+  "nodes:\n  - name: rack\n    accelerator: a100-sxm4-80gb\n    parts: [" parts "]\n" \
+  "    wires: [" wires "]\ncluster: {node: rack, nodes: 1}\n"
+#define HUB "{name: hub, kind: switch}"
+#define TRAYS "{name: gpu, kind: accelerator, count: 3}, {name: cpu, kind: host, count: 3}"
+#define WIRES "{from: gpu, to: cpu, link: pcie4-x16}, {from: gpu, to: hub, link: nvlink3}"
+
+/* A switch that joins trays does so wherever it stands among the parts, and comes last in the names of its links. */
+static void
+the_switch_between_trays_may_come_first (G_GNUC_UNUSED void **state)
+{
+  static const char *const machines[] = { RACK (HUB ", " TRAYS, WIRES), RACK (TRAYS ", " HUB, WIRES) };
+
+  for (guint i = 0; i < 2; i++) {
+    Drawn drawn = draw (machines[i], FALSE, FALSE);
+    const FabTopoBundle *bundle = &g_array_index (drawn.picture->across, FabTopoBundle, 0);
+
+    assert_int_equal (drawn.picture->units->n, 3);
+    assert_int_equal (drawn.picture->across->len, 1);
+    assert_true (g_str_has_prefix (bundle->name, "gpu - hub: "));
+    assert_int_equal (bundle->n, 3);
+    assert_int_equal (bundle->pairs->len, 1);
+    assert_string_equal (g_ptr_array_index (bundle->pairs, 0), "gpu0-hub");
+    for (FabVertexId id = 0; id < fab_graph_n_vertices (drawn.plant->graph); id++)
+      assert_int_equal (drawn.picture->units->of_vertex[id] == FAB_TOPO_HUB,
+                        strcmp (fab_graph_vertex_part (drawn.plant->graph, id), "hub") == 0);
+    assert_true (drawn.picture->parts.has_node);
+    assert_false (drawn.picture->parts.has_fabric || drawn.picture->parts.is_whole);
+    drawn_clear (&drawn);
+  }
+}
+
+/* A switch between three GPUs below one socket joins no trays: they are one. */
+static void
+a_switch_below_one_socket_joins_nothing (G_GNUC_UNUSED void **state)
+{
+  Drawn drawn = draw (RACK ("{name: gpu, kind: accelerator, count: 3}, {name: cpu, kind: host}, " HUB, WIRES),
+                      FALSE, FALSE);
+
+  assert_int_equal (drawn.picture->units->n, 1);
+  for (FabVertexId id = 0; id < fab_graph_n_vertices (drawn.plant->graph); id++)
+    assert_int_not_equal (drawn.picture->units->of_vertex[id], FAB_TOPO_HUB);
+  drawn_clear (&drawn);
+}
+
+/* --- designs of its own --- */
+
+/* The ports of a design are told where they are not those of the node, and its parts where they are of as many units. */
+static void
+a_design_of_other_ports (G_GNUC_UNUSED void **state)
+{
+  static const char *const nics[] = { "", "    nic: ib-ndr\n", "    nic: ib-hdr\n" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (nics); i++)
+    for (guint units = 1; units < 3; units++) {
+      g_autofree char *machine = g_strdup_printf (
+          "designs:\n  - name: d\n    node: dgx-h100\n    unit_nodes: 1\n%s"
+          "    sizes: [{units: 1, fabric: switch}, {units: 2, fabric: switch}]\n"
+          "    parts: [{units: 2, network: site, part: rack, what: a rack, count: 4},\n"
+          "      {units: 1, network: storage, part: switch, what: a shelf, count: 3}]\n"
+          "cluster: {design: d, scalable_units: %u}\n",
+          nics[i], units);
+      Drawn drawn = draw (machine, TRUE, FALSE);
+      guint n = i == 2 ? 1 : 0;
+
+      assert_int_equal (drawn.picture->notes->len, n + 1);
+      if (i == 2)
+        assert_string_equal (g_ptr_array_index (drawn.picture->notes, 0),
+                             "NICs: ib-hdr, in place of ib-ndr of the node");
+      assert_string_equal (g_ptr_array_index (drawn.picture->notes, n),
+                           units == 1 ? "storage: 3 x switch, a shelf" : "site: 4 x rack, a rack");
+      drawn_clear (&drawn);
+    }
+}
+
+/* What is wrong with the ports of a fabric is told where it is shown: leaves of four nodes use few of their ports. */
+static void
+ports_of_the_fabric_are_judged (G_GNUC_UNUSED void **state)
+{
+  for (guint has_fabric = 0; has_fabric < 2; has_fabric++) {
+    Drawn drawn = draw ("cluster: {node: dgx-h100, nodes: 33, nics_per_node: 2, "
+                        "fabric: {kind: leaf_spine, nodes_per_leaf: 4}}\n",
+                        has_fabric > 0, FALSE);
+
+    assert_int_equal (fab_verdict_find (drawn.picture->verdict, FAB_FINDING_HALF_USED_SWITCHES) != NULL,
+                      has_fabric);
+    drawn_clear (&drawn);
+  }
+}
+
+/* Of nothing there is nothing to free. */
+static void
+nothing_is_freed_of_nothing (G_GNUC_UNUSED void **state)
+{
+  fab_topo_picture_free (NULL);
+  fab_topo_fabric_free (NULL);
+  fab_topo_units_free (NULL);
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (names_without_their_numbers), cmocka_unit_test (tiers_of_the_fabric),
-    cmocka_unit_test (links_across_are_bundled),    cmocka_unit_test (trays_that_are_alike_are_drawn_once),
-    cmocka_unit_test (adapters_beyond_gpudirect),   cmocka_unit_test (what_a_design_says),
+    cmocka_unit_test (the_switch_between_trays_may_come_first),
+    cmocka_unit_test (a_switch_below_one_socket_joins_nothing),
+    cmocka_unit_test (a_design_of_other_ports),
+    cmocka_unit_test (ports_of_the_fabric_are_judged),
+    cmocka_unit_test (nothing_is_freed_of_nothing),
+    cmocka_unit_test (names_without_their_numbers),
+    cmocka_unit_test (tiers_of_the_fabric),
+    cmocka_unit_test (links_across_are_bundled),
+    cmocka_unit_test (trays_that_are_alike_are_drawn_once),
+    cmocka_unit_test (adapters_beyond_gpudirect),
+    cmocka_unit_test (what_a_design_says),
     cmocka_unit_test (what_was_not_published),
   };
 
