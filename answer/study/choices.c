@@ -39,6 +39,7 @@ fab_choice_pairs_add (GArray *self, const char *key, const char *before_value, c
 
 /* --- of a grid --- */
 
+/* Of a grid of several axes. */
 static char *
 other_assignments (const FabGrid *grid, gint64 point, guint without)
 {
@@ -51,7 +52,7 @@ other_assignments (const FabGrid *grid, gint64 point, guint without)
     if (a != without)
       g_string_append_printf (text, "%s%s=%s", text->len > 0 ? ", " : "", key, value);
   }
-  return g_string_free (text, text->len == 0);
+  return g_string_free (text, FALSE);
 }
 
 /* How far apart in number are points that differ by one item of an axis. */
@@ -107,17 +108,14 @@ fab_choice_pairs_add_grid (GArray *self, const FabGrid *grid, const FabPoint *co
 
 /* --- what a change costs --- */
 
-/* Whether more of the key makes a better machine: 1; a worse one: -1; neither is known: 0. */
-static int
-direction_of (const char *key)
+/* Whether the second value of the key makes a better machine than the first one, as far as that is known. */
+static gboolean
+is_better (const char *key, double before, double after)
 {
-  static const char *const better[] = { "nic_rate", "nics_per_node", "rate" };
+  static const char *const gains[] = { "nic_rate", "nics_per_node", "rate", NULL };
   const char *name = strrchr (key, '.') != NULL ? strrchr (key, '.') + 1 : key;
 
-  for (guint i = 0; i < G_N_ELEMENTS (better); i++)
-    if (strcmp (name, better[i]) == 0)
-      return 1;
-  return strcmp (name, "latency") == 0 ? -1 : 0;
+  return g_strv_contains (gains, name) ? after > before : strcmp (name, "latency") == 0 && after < before;
 }
 
 /* By how much the step is longer though the machine is better; 0: it is not, or is not better. */
@@ -130,8 +128,7 @@ slowdown_of (const FabChoicePair *self)
   if (!fab_axis_split_number (self->before_value, &before, &unit)
       || !fab_axis_split_number (self->after_value, &after, &unit))
     return 0;
-  return direction_of (self->key) * (after - before) > 0 ? fab_choice_slowdown (self->before, self->after)
-                                                         : 0;
+  return is_better (self->key, before, after) ? fab_choice_slowdown (self->before, self->after) : 0;
 }
 
 static int

@@ -28,5 +28,5 @@ fab_hold_ask (FabStudy *study, FabHold hold, GError **error)
 const char *
 fab_hold_of (const FabStudy *study)
 {
-  return study->batch.n_gpus > 0 ? fab_hold_name (study->hold, &study->batch) : NULL;
+  return fab_hold_name (study->hold, &study->batch);
 }

@@ -60,8 +60,8 @@ fab_points_coverage (const FabPoints *self)
   for (guint i = 0; i < self->rows->len; i++) {
     const FabBand *band = fab_points_row (self, i)->band;
 
-    if (band != NULL && (least <= 0 || band->coverage_fraction < least))
-      least = band->coverage_fraction;
+    if (band != NULL)
+      least = least > 0 ? MIN (least, band->coverage_fraction) : band->coverage_fraction;
   }
   return least;
 }

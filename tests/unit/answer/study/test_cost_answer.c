@@ -104,7 +104,7 @@ costs_that_nobody_named_are_listed (G_GNUC_UNUSED void **state)
     { "cost: {staff_usd_per_year: 1}", "maintenance, site", TRUE },
     { "cost: {site_usd_per_kw_month: 1}", "maintenance, staff", TRUE },
     { "cost: {maintenance: 5%, staff_usd_per_year: 1, site_usd_per_kw_month: 1}", "", TRUE },
-    { "cost: {usd_per_gpu_hour: 2}", "", FALSE },
+    { "cost: {usd_per_gpu_hour: 1}", "", FALSE },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -319,6 +319,31 @@ plays_that_fail_are_no_answer (G_GNUC_UNUSED void **state)
   failing_at (0, FAB_ERROR_BROKEN);
 }
 
+/* A card may cost a dollar and draw one watt. */
+static void
+cheap_parts_have_prices (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabCostAnswer) self = answer_of (
+      "products:\n  - {name: own-card, kind: nic, link: ib-hdr, price_usd: 1, power_watts: 1, date: 2031-05-05}\n");
+  g_autoptr (FabTable) table = fab_cost_table (self);
+  gboolean is_found = FALSE;
+
+  for (guint i = 0; i < table->n_rows; i++)
+    if (g_strcmp0 (fab_table_cell (table, i, 2)->text, "own-card") == 0) {
+      is_found = TRUE;
+      assert_near (fab_table_cell (table, i, 4)->real, 1, 0);
+      assert_near (fab_table_cell (table, i, 7)->real, 2, 0);
+      assert_near (fab_table_cell (table, i, 8)->real, 1, 0);
+    }
+  assert_true (is_found);
+  for (guint i = 0; self->no_price[i] != NULL; i++)
+    assert_false (g_str_has_prefix (self->no_price[i], "nic "));
+  for (guint i = 0; self->no_watts[i] != NULL; i++)
+    assert_false (g_str_has_prefix (self->no_watts[i], "nic "));
+  assert_string_equal (self->last_date, "2031-05-05");
+  fab_cost_answer_free (NULL);
+}
+
 /* What is not known has no cell; where a price is from and its date are those of the product. */
 static void
 cells_of_what_is_not_known_are_empty (G_GNUC_UNUSED void **state)
@@ -356,6 +381,7 @@ main (void)
     cmocka_unit_test (a_band_widens_what_a_step_costs),
     cmocka_unit_test (the_point_is_looked_into),
     cmocka_unit_test (plays_that_fail_are_no_answer),
+    cmocka_unit_test (cheap_parts_have_prices),
     cmocka_unit_test (cells_of_what_is_not_known_are_empty),
     cmocka_unit_test (what_a_bill_lacks_is_named),
     cmocka_unit_test (dates_are_those_of_prices),

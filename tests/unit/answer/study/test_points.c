@@ -164,6 +164,9 @@ points_have_their_spread_and_their_findings (G_GNUC_UNUSED void **state)
   add (points, "50MiB", "8", &point, NULL);
   add (points, "75MiB", "8", NULL, "it cannot be divided");
   assert_int_equal (fab_points_n_seeds (points), 3);
+  g_autoptr (FabPoints) first = fab_points_new (columns, 2, 1, NULL);
+  add (first, "50MiB", "8", &point, NULL);
+  assert_int_equal (fab_points_n_seeds (first), 3);
   assert_false (fab_points_has_limits (points));
   point.bottleneck = fab_bottleneck_new ();
   assert_true (fab_points_has_limits (points));
@@ -193,6 +196,7 @@ points_have_their_spread_and_their_findings (G_GNUC_UNUSED void **state)
   for (guint c = 3; c < table->n_columns; c++)
     if (strcmp (table->columns[c], "problem") != 0)
       assert_int_equal (fab_table_cell (table, 2, c)->kind, FAB_CELL_NULL);
+  fab_points_free (NULL);
   fab_bottleneck_free (point.bottleneck);
   fab_verdict_free (point.verdict);
   g_ptr_array_unref (point.draws);
