@@ -111,7 +111,6 @@ swift_start (FabCongestion *base)
   double packets_per_ps = base->line_bytes_per_s / base->mtu_bytes / (double) FAB_PS_PER_S;
 
   self->most = MAX (packets_per_ps * target_ps (self, G_MAXDOUBLE, (double) base->round_trip_ps), 1);
-  self->cut_ps = -FAB_PS_PER_S;
   set_window (self, MAX (packets_per_ps * (double) base->round_trip_ps, 1), (double) base->round_trip_ps);
 }
 

@@ -2,6 +2,7 @@
 /* test_measure_tcp.c - both ends of the tcp backend in one process: whatever is asked for ends, and both ends are at
  * the same message afterwards. The asking host is played, and says itself which sizes and how many messages are moved.
  * What both ends send is counted on its way to the system, which takes less than was given at times, or fails. */
+#define _GNU_SOURCE /* ppoll */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -95,6 +96,28 @@ send (int fd, const void *data, size_t size, int flags)
       g_atomic_int_inc (&n_early);
   }
   return n;
+}
+
+static gint n_lone_waits; /* for one connection, and for no words */
+
+/* In place of the system's own, too. */
+int
+poll (struct pollfd *waits, nfds_t n, int timeout_ms)
+{
+  const struct timespec limit = { timeout_ms / 1000, timeout_ms % 1000 * 1000000 };
+
+  if (n == 2 && waits[1].fd == -1)
+    g_atomic_int_inc (&n_lone_waits);
+  return ppoll (waits, n, timeout_ms >= 0 ? &limit : NULL, NULL);
+}
+
+/* What `poll` is called where the compiler guards it. */
+int __poll_chk (struct pollfd *waits, nfds_t n, int timeout_ms, size_t size);
+
+int
+__poll_chk (struct pollfd *waits, nfds_t n, int timeout_ms, G_GNUC_UNUSED size_t size)
+{
+  return poll (waits, n, timeout_ms);
 }
 
 /* Both ends say go. Where messages stream, a word is due for each half of a window that has come, and one for all. */
@@ -316,6 +339,23 @@ every_move_ends (G_GNUC_UNUSED void **state)
     assert_string_equal (asked.method, strstr (settings[i], "spin") != NULL ? "spinning sockets" : "sockets");
   }
   buffer_bytes = 0;
+}
+
+/* Of one connection, the call that takes a message waits for it, where no credit can come before it: nothing else is
+ * asked, which would take longer than some messages. */
+static void
+one_connection_is_waited_for_by_taking (G_GNUC_UNUSED void **state)
+{
+  static const gboolean latency[FAB_N_MEASURE_KINDS] = {
+    [FAB_MEASURE_LATENCY] = TRUE, [FAB_MEASURE_EXCHANGE] = TRUE
+  };
+  static const Move some[] = { { 1, 8 }, { 1000, 8 }, { 0, 0 } };
+
+  kinds = latency;
+  g_atomic_int_set (&n_lone_waits, 0);
+  measure ("{}", some, 1000, 4, NULL);
+  assert_int_equal (g_atomic_int_get (&n_lone_waits), 0);
+  kinds = all_kinds;
 }
 
 /* Where no window is asked for, 64 messages are under way. */
@@ -541,6 +581,7 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (one_connection_is_waited_for_by_taking),
     cmocka_unit_test (every_move_ends),
     cmocka_unit_test (the_usual_window),
     cmocka_unit_test (calls_that_fail),
