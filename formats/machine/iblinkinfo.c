@@ -126,7 +126,7 @@ read_speed (Reader *self, GError **error)
   if (generation_of (gbps) != NULL) {
     g_autofree char *speed = g_strdup_printf ("%ux%s", (guint) width, generation_of (gbps));
 
-    if (fab_imported_network_gbps (speed) > 0)
+    if (fab_imported_network_is_speed (speed))
       return g_steal_pointer (&speed);
   }
   fab_scan_fail (&before, error,

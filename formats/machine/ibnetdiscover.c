@@ -52,7 +52,7 @@ read_port (FabImportedNetwork *self, const FabFileText *file, const char *line, 
   if (!is_guid (guid) || *rest != '[')
     return fab_file_text_fail (file, number, error,
                                "a port must have the form [1] \"S-guid\"[2] # \"name\" lid 3 4xHDR");
-  if (speed == NULL || fab_imported_network_gbps (speed + 1) <= 0)
+  if (speed == NULL || !fab_imported_network_is_speed (speed + 1))
     return fab_file_text_fail (
         file, number, error,
         "'%s' is not a width and speed; lines must end with 4xEDR, 4xHDR, 2xNDR (older versions of "

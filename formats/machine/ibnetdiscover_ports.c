@@ -59,6 +59,7 @@ read_cable (FabImportedNetwork *net, FabScan *scan, const End *own, const char *
   End peer;
   FabScan before = *scan;
   g_autofree char *name = NULL, *peer_name = NULL;
+  guint a, b;
 
   if (!read_end (scan, &peer))
     return fab_scan_fail (&before, error, "the other end belongs here, as SW 2 17 0x0002c903006e1430");
@@ -67,8 +68,10 @@ read_cable (FabImportedNetwork *net, FabScan *scan, const End *own, const char *
       || !fab_scan_text (scan, "-") || (peer_name = fab_scan_quoted (scan, '\'')) == NULL)
     return fab_scan_fail (&before, error,
                           "the names of both ends belong here, as ( 'node7 HCA-1' - 'leaf-2' )");
-  return fab_imported_network_join (net, scan->file, scan->line, add_end (net, own, name), (guint) own->port,
-                                    add_end (net, &peer, peer_name), (guint) peer.port, speed, error);
+  a = add_end (net, own, name);
+  b = add_end (net, &peer, peer_name);
+  return fab_imported_network_join (net, scan->file, scan->line, a, (guint) own->port, b, (guint) peer.port,
+                                    speed, error);
 }
 
 static gboolean
@@ -90,7 +93,7 @@ read_line (FabImportedNetwork *net, FabScan *scan, GError **error)
   if (!fab_scan_text (scan, "-"))
     return TRUE; /* a port without a cable */
   speed = g_strconcat (width, name, NULL);
-  if (name == NULL || fab_imported_network_gbps (speed) <= 0)
+  if (name == NULL || !fab_imported_network_is_speed (speed))
     return fab_scan_fail (&before, error, "'%s %s' is not a width and speed, as 4x EDR, 4x HDR or 2x NDR are",
                           width, name ? name : "");
   return read_cable (net, scan, &own, speed, error);
@@ -103,7 +106,7 @@ ports_recognises (const FabFileText *text)
   FabScan scan = FAB_SCAN (text);
   End end;
 
-  for (guint n = 0; n < 4096 && fab_scan_line (&scan); n++)
+  while (fab_scan_line (&scan))
     if (read_end (&scan, &end))
       return TRUE;
   return FALSE;

@@ -134,7 +134,7 @@ read_status (Reader *self)
                   *lanes = port ? fab_scan_word (&self->scan, "") : NULL,
                   *speed = lanes ? fab_scan_word (&self->scan, "") : NULL;
 
-  if (speed != NULL && fab_imported_network_gbps (speed) > 0)
+  if (speed != NULL && fab_imported_network_is_speed (speed))
     g_hash_table_insert (self->speeds, g_strdup_printf ("%s %s", self->name ? self->name : "switch", port),
                          g_strdup (speed));
 }

@@ -186,29 +186,17 @@ fastest_net (const FabXml *pci)
 
 /* Returns the speed in Mb/s of a NIC's fastest port; 0: the file does not say. */
 static guint
-port_speed (const FabXml *pci, const char **name)
+port_speed (const FabXml *pci)
 {
-  guint speed = 0;
+  const FabXml *net = fastest_net (pci);
 
-  for (guint i = 0; i < pci->children->len; i++) {
-    const FabXml *nic = g_ptr_array_index (pci->children, i);
-
-    for (guint j = 0; fab_xml_is (nic, "nic") && j < nic->children->len; j++) {
-      const FabXml *net = g_ptr_array_index (nic->children, j);
-      if (fab_xml_number (net, "speed", 0) > speed) {
-        speed = fab_xml_number (net, "speed", 0);
-        *name = fab_xml_get (net, "name");
-      }
-    }
-  }
-  return speed;
+  return net ? fab_xml_number (net, "speed", 0) : 0;
 }
 
 static gboolean
 is_wanted_nic (const FabNcclReader *reader, const FabXml *pci)
 {
-  const char *name = NULL;
-  guint speed = port_speed (pci, &name);
+  guint speed = port_speed (pci);
 
   return speed == 0 || speed == reader->top_speed || !fab_known_is_port_speed (speed);
 }
@@ -235,7 +223,8 @@ choose_accelerator (FabNcclReader *reader)
 
   if (machine->accelerator || fab_known_accelerator_by_pci (machine, pci->line, vendor, device))
     return;
-  if (gpu && (name = gfx ? fab_known_gfx (gfx) : fab_known_sm (fab_xml_number (gpu, "sm", 0))) != NULL)
+  if (gpu
+      && (name = gfx ? fab_known_gfx (gfx) : fab_known_sm (fab_xml_number (gpu, "sm", G_MAXUINT))) != NULL)
     fab_imported_machine_infer (
         machine, pci->line,
         "accelerator: %s, the usual one of its architecture (%s %s)%s; --accelerator names another", name,
@@ -363,8 +352,7 @@ choose_port (FabNcclReader *reader)
 
   for (guint i = reader->nics->len; i-- > 0;) {
     const FabXml *nic = g_ptr_array_index (reader->nics, i);
-    const char *ignored = NULL;
-    gboolean is_strange = !fab_known_is_port_speed (port_speed (nic, &ignored));
+    gboolean is_strange = !fab_known_is_port_speed (port_speed (nic));
 
     *(is_strange ? &strange : is_wanted_nic (reader, nic) ? &first : &slower) = nic;
   }
@@ -381,11 +369,13 @@ choose_port (FabNcclReader *reader)
   first = first != NULL ? first : strange;
   fab_imported_machine_read (machine, first->line, "%u %s", n, fab_plural (n, "NIC", "NICs"));
   if (n < reader->nics->len)
-    fab_imported_machine_leave_out (machine, slower ? slower->line : 0,
-                                    "left out: %u %s slower than the others", reader->nics->len - n,
-                                    fab_plural (reader->nics->len - n, "NIC that is", "NICs that are"));
-  const char *name = NULL;
-  guint speed = port_speed (first, &name);
+    fab_imported_machine_leave_out (machine, slower ? slower->line : 0, "left out: %u %s %s",
+                                    reader->nics->len - n,
+                                    fab_plural (reader->nics->len - n, "NIC that is", "NICs that are"),
+                                    slower ? "slower than the others" : "below no <cpu>");
+  const FabXml *net = fastest_net (first);
+  const char *name = net ? fab_xml_get (net, "name") : NULL;
+  guint speed = port_speed (first);
   FabPortKind kind = class_of (first) == CLASS_INFINIBAND ? FAB_PORT_INFINIBAND : FAB_PORT_ETHERNET;
 
   if (machine->nic == NULL && (speed == 0 || fab_xml_number (first, "vendor", 0) == VENDOR_AMAZON))

@@ -69,6 +69,7 @@ char **fab_imported_network_labels (const FabImportedNetwork *self);
 
 /* Returns the rate of one direction in Gb/s, to compare speeds; 0: no such speed. */
 double fab_imported_network_gbps (const char *speed);
+gboolean fab_imported_network_is_speed (const char *speed);
 
 /* Returns the catalogue's entry of a cable's speed. Adds an own entry to the machine for speeds before EDR, which the
  * catalogue lacks. NULL: no such speed. */

@@ -25,7 +25,7 @@ fab_network_adapter_number (const char *adapter)
   while (digits > adapter && g_ascii_isdigit (digits[-1]))
     digits--;
   /* Addresses and interfaces end with digits, too: "0c:42:a1:88:00:01", "ens1f0np0". */
-  if (digits == NULL || digits == adapter || (digits[-1] != '_' && digits[-1] != '-'))
+  if (digits == adapter || (digits[-1] != '_' && digits[-1] != '-'))
     return G_MAXUINT;
   if (!g_ascii_string_to_unsigned (digits, 10, 0, G_MAXUINT16, &number, NULL))
     return G_MAXUINT;

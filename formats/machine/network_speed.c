@@ -67,6 +67,12 @@ fab_imported_network_gbps (const char *speed)
   return index < 0 ? 0 : lanes * speeds[index].lane_gbps * speeds[index].coding;
 }
 
+gboolean
+fab_imported_network_is_speed (const char *speed)
+{
+  return fab_imported_network_gbps (speed) > 0;
+}
+
 static const char *
 own_link (FabImportedMachine *machine, guint line_at, guint index, guint lanes)
 {

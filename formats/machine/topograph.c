@@ -133,13 +133,11 @@ topograph_read (FabImportedMachine *machine, const FabImportRequest *request, GE
   g_autoptr (FabSchedulerTree) tree = fab_scheduler_tree_new ();
   Reader self = { .diagnostics = diagnostics, .tree = tree };
   const FabYamlNode *root = doc != NULL ? fab_yaml_doc_root (doc) : NULL;
-  const FabYamlNode *instances = root ? member (&self, root, "instances", FAB_YAML_SEQUENCE,
-                                                "a list of instances")
-                                      : NULL;
+  const FabYamlNode *instances = member (&self, root, "instances", FAB_YAML_SEQUENCE, "a list of instances");
 
   for (guint i = 0; instances != NULL && i < instances->n; i++)
     read_instance (&self, instances->values[i]);
-  if (root != NULL && instances == NULL)
+  if (instances == NULL)
     read_model (&self, root);
   return fab_diagnostics_check (diagnostics, error)
       && fab_scheduler_tree_fill (tree, machine, request, error);

@@ -207,6 +207,8 @@ names_of_products_say_the_accelerator (G_GNUC_UNUSED void **state)
   assert_product ("GPU 0: NVIDIA GB200", "gb200");
   assert_product ("GPU0 NV18 CPU Affinity", NULL);
   assert_product ("rack B200 of the hall", NULL); /* no maker stands before it */
+  assert_product ("first\nNVIDIA H100 PCIe", "h100-pcie-80gb");
+  assert_product ("NVIDIA\nB200", NULL);
 }
 
 /* One name of each product; where a product has several memories, names with each, and cut ones with a table's column.
@@ -238,6 +240,8 @@ each_product_has_its_entry (G_GNUC_UNUSED void **state)
     { "NVIDIA A10G", "a10g" },
     { "NVIDIA A40", "rtx-a6000" },
     { "NVIDIA A4000", NULL },
+    { "NVIDIA A30X", NULL },
+    { "NVIDIA XH100", NULL },
     { "NVIDIA RTX A5000", "rtx-a5000" },
     { "NVIDIA L40", "l40" },
     { "NVIDIA L4", "l4" },

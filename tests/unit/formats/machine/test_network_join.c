@@ -493,6 +493,11 @@ static const Joined ways[] = {
     "      - {to: leaf1, nodes: 0-1, nics: 0} # n1 ... n2\n      - {to: leaf0, nodes: 0-1, nics: 1} # n1 ... n2\n",
     "0 read: n1.xml is n1, by its own name; NICs: 2 by the names of their adapters\n"
     "0 inferred: 1 host has no file here; its node is taken to be like that of n1.xml\n" },
+  /* ports by their numbers at the adapter, not by those at their switches */
+  { { { "n1 mlx5_0", 2, "a", 0, 0 }, { "n1 mlx5_0", 1, "b", 0, 0 } },
+    { { "n1.xml", NULL, { { "mlx5_0", 0, 0 }, { "mlx5_0", 0, 0 } }, NULL } },
+    "      - {to: leaf1, nodes: 0-0, nics: 0} # n1 ... n1\n      - {to: leaf0, nodes: 0-0, nics: 1} # n1 ... n1\n",
+    "0 read: n1.xml is n1, by its own name; NICs: 2 by the names of their adapters\n" },
   /* two NICs of one name: a port each */
   { { { "n1 mlx5_0", 1, "a", 0, 0 }, { "n1 mlx5_0", 2, "b", 0, 0 } },
     { { "n1.xml", NULL, { { "mlx5_0", 0, 0 }, { "mlx5_0", 0, 0 } }, NULL } },

@@ -155,13 +155,14 @@ speeds_are_links (G_GNUC_UNUSED void **state)
     assert_string_equal (machine->nic, rows[i].nic);
     assert_string_equal (machine->accelerator, rows[i].accelerator);
     assert_near (fab_imported_network_gbps (rows[i].speed), rows[i].gbps, 1e-9);
+    assert_true (fab_imported_network_is_speed (rows[i].speed));
     assert_true ((machine->own_links->len > 0) == (rows[i].own != NULL));
     if (rows[i].own != NULL)
       assert_true (g_str_has_suffix (machine->own_links->str, rows[i].own));
     assert_string_equal (machine->faults->str, "");
   }
   for (guint i = 0; i < G_N_ELEMENTS (none); i++)
-    assert_true (fab_imported_network_gbps (none[i]) == 0);
+    assert_false (fab_imported_network_is_speed (none[i]));
 }
 
 /* An own entry is written once. */
@@ -363,6 +364,7 @@ hosts_have_up_to_256_ports (G_GNUC_UNUSED void **state)
     g_autoptr (GError) error = NULL;
     guint leaf = device_of (network, "leaf");
 
+    assert_int_equal (network->n_owners, 1);
     for (guint i = 0; i < 256 + extra; i++) {
       g_autofree char *name = g_strdup_printf ("n1 mlx5_%u", i);
 
@@ -370,6 +372,7 @@ hosts_have_up_to_256_ports (G_GNUC_UNUSED void **state)
                                               device_of (network, name), 1, "4xNDR", NULL));
     }
     assert_true (fab_imported_network_fill (network, machine, &request, &error) == (extra == 0));
+    assert_int_equal (network->n_owners, 2); /* the machine keeps it */
     if (extra > 0)
       assert_string_equal (error->message, "net: one host has 257 ports; at most 256 are possible");
   }

@@ -234,6 +234,62 @@ lines_of_ports_are_read (G_GNUC_UNUSED void **state)
                   "net:1:23:");
 }
 
+/* Ends are adapters, switches and routers; other lines say nothing, and a port without a cable is none. */
+static void
+lines_of_ports_have_two_ends (G_GNUC_UNUSED void **state)
+{
+#define CABLE(own, peer, names) own " 4x NDR - " peer " ( " names " )\n"
+  static const char text[] = "# report\nCAx 1\n" CABLE ("CA 1 1 0xa1", "SW 65535 255 0xb1",
+                                                        "'n1 mlx5_0' - 'leaf'")
+      CABLE ("SW 65535 254 0xb1", "CA 2 1 0x00000000000000a2", "'leaf' - 'n2 mlx5_0'")
+          CABLE ("SW 65535 7 0xb1", "RT 9 2 0xc1", "'leaf' - 'gate'") "SW 65535 8 0xb1 4x NDR 'leaf'\n";
+  static const struct {
+    const char *line, *message;
+  } rows[] = {
+    { "CA x 1 0xa1 4x NDR - SW 3 1 0xb1 ( 'n1 mlx5_0' - 'leaf' )",
+      "net:2:1: a port must have the form CA 44 1 0x0002c9030045f121 4x FDR" },
+    { "CA 1 256 0xa1 4x NDR - SW 3 1 0xb1 ( 'n1 mlx5_0' - 'leaf' )",
+      "net:2:1: a port must have the form CA 44 1 0x0002c9030045f121 4x FDR" },
+    { "CA 65536 1 0xa1 4x NDR - SW 3 1 0xb1 ( 'n1 mlx5_0' - 'leaf' )",
+      "net:2:1: a port must have the form CA 44 1 0x0002c9030045f121 4x FDR" },
+    { "CA 1 1 a1 4x NDR - SW 3 1 0xb1 ( 'n1 mlx5_0' - 'leaf' )",
+      "net:2:1: a port must have the form CA 44 1 0x0002c9030045f121 4x FDR" },
+    { "CA 1 1 0xa1 4x - SW 3 1 0xb1 ( 'n1 mlx5_0' - 'leaf' )", NULL },
+    { "CA 1 1 0xa1 NDR 4x - SW 3 1 0xb1 ( 'n1 mlx5_0' - 'leaf' )",
+      "net:2:13: 'NDR 4x' is not a width and speed, as 4x EDR, 4x HDR or 2x NDR are" },
+    { "CA 1 1 0xa1 4x NDR - XX 3 1 0xb1 ( 'n1 mlx5_0' - 'leaf' )",
+      "net:2:22: the other end belongs here, as SW 2 17 0x0002c903006e1430" },
+    { "CA 1 1 0xa1 4x NDR - SW 3 256 0xb1 ( 'n1 mlx5_0' - 'leaf' )",
+      "net:2:22: the other end belongs here, as SW 2 17 0x0002c903006e1430" },
+    { "CA 1 1 0xa1 4x NDR - SW 3 1 0xb1 'n1 mlx5_0' - 'leaf' )",
+      "net:2:34: the names of both ends belong here, as ( 'node7 HCA-1' - 'leaf-2' )" },
+    { "CA 1 1 0xa1 4x NDR - SW 3 1 0xb1 ( n1 - 'leaf' )",
+      "net:2:34: the names of both ends belong here, as ( 'node7 HCA-1' - 'leaf-2' )" },
+    { "CA 1 1 0xa1 4x NDR - SW 3 1 0xb1 ( 'n1 mlx5_0' 'leaf' )",
+      "net:2:34: the names of both ends belong here, as ( 'node7 HCA-1' - 'leaf-2' )" },
+    { "CA 1 1 0xa1 4x NDR - SW 3 1 0xb1 ( 'n1 mlx5_0' - leaf )",
+      "net:2:34: the names of both ends belong here, as ( 'node7 HCA-1' - 'leaf-2' )" },
+  };
+  g_autoptr (FabImportedMachine) machine = read_text ("ibnetdiscover-p", text, NULL);
+  g_autofree char *cables = cables_told (machine->network);
+
+  assert_string_equal (cables, "H-00000000000000a1:1 - S-00000000000000b1:255 4xNDR\n"
+                               "S-00000000000000b1:254 - H-00000000000000a2:1 4xNDR\n"
+                               "S-00000000000000b1:7 - H-00000000000000c1:2 4xNDR\n");
+  assert_string_equal (fab_imported_network_device (machine->network, 0)->host, "n1");
+  assert_string_equal (fab_imported_network_device (machine->network, 1)->name, "leaf");
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *whole = g_strdup_printf (
+        CABLE ("CA 1 1 0xa1", "SW 3 1 0xb1", "'n1 mlx5_0' - 'leaf'") "%s\n", rows[i].line);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabImportedMachine) read = read_text ("ibnetdiscover-p", whole, &error);
+
+    if ((error == NULL) != (rows[i].message == NULL)
+        || (error != NULL && !g_str_has_prefix (error->message, rows[i].message)))
+      fail_msg ("%s: %s", rows[i].line, error ? error->message : "good");
+  }
+}
+
 /* --- ibnetdiscover --- */
 
 /* Ports are numbered at both ends; a card's GUID is that of the next device alone. Other lines, also those that begin
@@ -367,6 +423,7 @@ main (void)
     cmocka_unit_test (iblinkinfo_is_refused_at_the_place),
     cmocka_unit_test (lines_of_ports_are_read),
     cmocka_unit_test (tables_of_neighbours_are_read),
+    cmocka_unit_test (lines_of_ports_have_two_ends),
     cmocka_unit_test (devices_have_numbered_ports),
     cmocka_unit_test (ibnetdiscover_is_refused_at_the_line),
     cmocka_unit_test (ibnetdiscover_is_known_by_its_guids),

@@ -412,6 +412,12 @@ models_and_graphs_of_topograph_are_trees (G_GNUC_UNUSED void **state)
                              "{to: leaf0, nodes: 0-1} # i1 ... i5", "{from: leaf0, to: spine0, count: 16}",
                              "{from: leaf2, to: spine1, count: 8}", "{from: spine0, to: core, count: 24}",
                              NULL });
+  /* instances count before a model beside them */
+  assert_fabric ("topograph",
+                 "{\"instances\": [{\"id\": \"i1\", \"network_layers\": [\"l1\"]}], \"switches\": [],"
+                 " \"blocks\": [{\"nodes\": [\"n9\"]}]}",
+                 NULL, 1, (const char *const[]){ "{to: leaf, nodes: 0-0} # i1 ... i1", NULL });
+  assert_refused ("topograph", "blocks: [\nnodes:", "x:2:");
   assert_fabric ("topograph", "blocks:\n- nodes: [n1]\n- nodes: [n2, n3]\n", NULL, 3,
                  (const char *const[]){ "# leaf0: block0", "# leaf1: block1",
                                         "{to: leaf1, nodes: 1-2} # n2 ... n3", NULL });

@@ -113,9 +113,21 @@ nics_are_called_as_their_fastest_port (G_GNUC_UNUSED void **state)
         speeds[i][0], speeds[i][1]);
     g_autoptr (FabImportedMachine) machine = read_machine ("nccl-xml", "h100-sxm5-80gb", text, NULL);
 
-    assert_string_equal (fab_imported_machine_part (machine, 2)->name, i == 1 ? "b" : "a");
+    g_autofree char *parts = parts_told (machine);
+
+    assert_string_equal (parts, i == 1 ? "host 0\ngpu 0 < host 0, pcie5-x16\nnic 0 < host 0, pcie5-x16, b\n"
+                                       : "host 0\ngpu 0 < host 0, pcie5-x16\nnic 0 < host 0, pcie5-x16, a\n");
     assert_string_equal (machine->nic, "ib-hdr");
   }
+  g_autoptr (FabImportedMachine) nameless = read_machine (
+      "nccl-xml", "h100-sxm5-80gb",
+      "<system><cpu><pci class=\"0x030200\"/><pci class=\"0x020700\"/>\n<pci class=\"0x020700\"/></cpu>"
+      "<pci class=\"0x020700\"/></system>",
+      NULL);
+  g_autofree char *parts = parts_told (nameless), *notes = notes_told (nameless->notes);
+  assert_string_equal (parts, "host 0\ngpu 0 < host 0, pcie5-x16\nnic 0 < host 0, pcie5-x16\n"
+                              "nic 1 < host 0, pcie5-x16\n");
+  assert_non_null (strstr (notes, "1 read: 2 NICs\n0 left out: left out: 1 NIC that is below no <cpu>\n"));
 }
 
 /* By its PCI id, else by its architecture, else by the generation of its PCIe. */
@@ -131,6 +143,9 @@ the_first_gpu_says_the_accelerator (G_GNUC_UNUSED void **state)
       "1 inferred: accelerator: a100-sxm4-80gb, the usual one of its architecture (sm 80) and its PCI id "
       "10de:9999 is not in the table; "
       "--accelerator names another\n" },
+    { SYSTEM ("", GPU ("1", "device=\"0x2330\" ", "<gpu dev=\"0\" sm=\"90\"/>")), "h100-sxm5-80gb",
+      "1 inferred: accelerator: h100-sxm5-80gb, the usual one of its architecture (sm 90) and its PCI id "
+      "0000:2330 is not in the table; --accelerator names another\n" },
     { SYSTEM ("", GPU ("1", "", "<gpu dev=\"0\" sm=\"90\"/>")), "h100-sxm5-80gb",
       "1 inferred: accelerator: h100-sxm5-80gb, the usual one of its architecture (sm 90) and the file gives "
       "no PCI id; --accelerator names "
@@ -263,6 +278,7 @@ ports_of_a_file_are_of_one_kind (G_GNUC_UNUSED void **state)
       "1 read: 1 NIC\n" },
     { PORT ("0x020000", "", "<net name=\"rdmap1\" speed=\"100000\"/>"), "efa-v2",
       "as 'rdmap1' is a name of EFA" },
+    { PORT ("0x020000", "", "<net name=\"rdmap1\"/>"), "efa-v2", "as 'rdmap1' is a name of EFA" },
     { PORT ("0x020700", "", "<net name=\"a\" speed=\"400000\"/><net name=\"b\" speed=\"400000\"/>"), "ib-ndr",
       "1 read: 1 NIC\n" },
     { PORT ("0x020700", "", "<net name=\"a\" speed=\"400000\"/><net name=\"rdmap1\" speed=\"200000\"/>"),
