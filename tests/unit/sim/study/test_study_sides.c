@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "models/models.h"
+#include "sim/base/error.h"
 #include "sim/study/study_band.h"
 #include "sim/study/study_bottleneck.h"
 #include "tests/support/play.h"
@@ -113,6 +114,7 @@ a_band_holds_all_seeds (G_GNUC_UNUSED void **state)
   assert_true (fab_study_band (study, NULL, point, &figures, &band, NULL));
   assert_true (spread.low < point->step_s && point->step_s < spread.high);
   assert_true (band->low[0] <= spread.low && spread.high <= band->high[0]);
+  assert_true (band->low[0] > 0.5 * spread.low && band->high[0] < 2 * spread.high && spread.high < 0.5);
 }
 
 /* Each side has the steps of its draws, and a side does not differ from itself. Twice the batch takes longer. */
@@ -140,6 +142,29 @@ variants_are_compared_draw_by_draw (G_GNUC_UNUSED void **state)
   assert_true (other.change.median > 0.5);
 }
 
+/* A point without draws is a side of one draw, and what cannot be a scenario is none. */
+static void
+a_side_has_one_draw_at_least (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabStudy) study = study_of (ALONE (""), 1);
+  g_autoptr (FabEdits) wrong = fab_edits_of ((const char *[]){ "job.micro_batch=none", NULL });
+  g_autoptr (FabPoint) point = fab_study_point (study, NULL);
+  g_auto (FabStudySide) side = { 0 }, none = { 0 };
+  g_autoptr (GError) error = NULL, again = NULL;
+  FabPairedBand band;
+
+  assert_true (fab_study_side_init (&side, study, NULL, point, NULL));
+  assert_int_equal (side.side.n_draws, 1);
+  assert_ptr_equal (side.side.steps_s, side.steps_s);
+  assert_ptr_equal (side.side.scenario, side.scenario);
+  assert_near (side.steps_s[0], point->step_s, 0);
+  assert_false (fab_study_side_init (&none, study, wrong, point, &error));
+  assert_non_null (strstr (error->message, "micro_batch"));
+  const FabVariantOf good = { study, NULL, point }, bad = { study, wrong, point };
+  assert_false (fab_study_compare (&good, &bad, &band, &again));
+  assert_string_equal (again->message, error->message);
+}
+
 /* A step that is one message over a port that is known to 20 %: the band of both figures, which are the same, reaches
  * to what the message takes at either end at least. */
 static void
@@ -163,6 +188,19 @@ a_band_is_around_the_figures (G_GNUC_UNUSED void **state)
     assert_true (band->low[i] <= 1.001 * point->step_s / 1.2 && band->low[i] > 0.1 * point->step_s);
     assert_true (band->high[i] >= 0.999 * point->step_s / 0.8 && band->high[i] < 10 * point->step_s);
   }
+  /* Somebody cancels the study, or its scenario cannot be: there is no band then. */
+  g_autoptr (FabEdits) wrong = fab_edits_of ((const char *[]){ "cluster.nodes=none", NULL });
+  g_autoptr (GError) cancelled = NULL, refused = NULL;
+  FabBand *none = band;
+  const gint cancel = 1;
+  assert_false (fab_study_band (study, wrong, point, &figures, &none, &refused));
+  assert_non_null (strstr (refused->message, "nodes"));
+  assert_null (none);
+  study->cancel = &cancel;
+  none = band;
+  assert_false (fab_study_band (study, NULL, point, &figures, &none, &cancelled));
+  assert_true (g_error_matches (cancelled, FAB_ERROR, FAB_ERROR_CANCELLED));
+  assert_null (none);
 }
 
 int
@@ -173,6 +211,7 @@ main (void)
     cmocka_unit_test (a_bottleneck_has_the_draws_of_its_point),
     cmocka_unit_test (a_band_holds_all_seeds),
     cmocka_unit_test (variants_are_compared_draw_by_draw),
+    cmocka_unit_test (a_side_has_one_draw_at_least),
     cmocka_unit_test (a_band_is_around_the_figures),
   };
 
