@@ -126,7 +126,7 @@ paths_become_entries (G_GNUC_UNUSED void **state)
     { "models: [{name: small.json}]\njob: {model: small.json}\n",
       "models:\n  - name: small.json\njob:\n  model: small.json\n" },
     { "job: {model: [small.json]}\n", "job:\n  model:\n    - small.json\n" },
-    { "job: {model: ~}\n", "job:\n  model: \"~\"\n" },
+    { "job: {model: ~}\n", "job:\n  model: ~\n" },
   };
   const FabRegistry models = registry_of (&toy);
 
