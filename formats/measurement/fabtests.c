@@ -20,8 +20,8 @@
 typedef struct {
   FabReadings *readings;
   FabSeries series;
-  gboolean is_known;                 /* a command named the test of fabtests */
-  gboolean has_header, has_pingpong; /* the text has a table; it is one of fi_pingpong */
+  gboolean is_known;   /* a command named the test of fabtests */
+  gboolean has_header; /* the text has a table */
   guint n_columns;
 } Reader;
 
@@ -66,10 +66,11 @@ read_command (Reader *self, const FabLine *line, const FabWord *command)
 static void
 read_header (Reader *self, const FabLine *line, guint first)
 {
+  gboolean is_pingpong = fab_word_is (&line->words[first + 1], "#sent");
+
   self->has_header = TRUE;
   self->n_columns = line->n - first;
-  self->has_pingpong = fab_word_is (&line->words[first + 1], "#sent");
-  if (self->has_pingpong && !self->is_known) {
+  if (is_pingpong && !self->is_known) {
     self->series.kind = FAB_MEASURE_LATENCY;
     fab_reading_set (&self->series.note, "fi_pingpong");
   } else if (!self->is_known)

@@ -170,7 +170,7 @@ read_device (Reader *self, const FabLine *line)
 static void
 check_whole (Reader *self)
 {
-  if (self->n_gpus > 0 && self->n_rows < self->n_gpus)
+  if (self->n_rows < self->n_gpus)
     fab_readings_mistake (self->readings, &self->title,
                           "this matrix ends after %u of %u rows: it was cut off", self->n_rows, self->n_gpus);
   else if (self->title.length > 0 && !self->is_latency)

@@ -200,6 +200,94 @@ fabtests_are_read_by_their_command (G_GNUC_UNUSED void **state)
   }
 }
 
+#define FAB_COMMAND "fi_msg_bw -p tcp\n"
+#define FAB_COLUMNS "bytes iters total time MB/sec usec/xfer Mxfers/sec\n"
+#define FAB_PINGPONG "bytes #sent #ack total time MB/sec usec/xfer Mxfers/sec\n"
+
+/* Sizes in units of 2^10; at 32 MB/s a row of n bytes takes n / 32 us. */
+static void
+sizes_of_fabtests_have_units (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *size;
+    FabBytes bytes; /* 0: it is refused */
+  } cases[] = {
+    { "64", 64 },         { "1k", 1024 },   { "1.5k", 1536 }, { "2m", 2097152 }, { "1g", 1073741824 },
+    { "999999", 999999 }, { "1000000", 0 }, { "0", 0 },       { "0k", 0 },       { "1kk", 0 },
+    { "1t", 0 },          { "1k1", 0 },     { "0.4", 0 },     { "0.6", 1 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *text = g_strdup_printf (FAB_COMMAND FAB_COLUMNS "%s 10 640 0.00s 32.00 2 0.50\n",
+                                             cases[i].size),
+                    *wanted = g_strdup_printf ("t:3:1: '%s' stands where a size belongs, as 64, 4k or 1m",
+                                               cases[i].size);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabMeasurements) self = measured_text (text, 0, &error);
+
+    if (cases[i].bytes == 0) {
+      assert_null (self);
+      assert_true (g_str_has_prefix (error->message, wanted));
+    } else
+      assert_near ((double) measured_point (measured_at (self, 0), cases[i].bytes)->time_ps,
+                   (double) cases[i].bytes / 32 * 1e6, 1e-6);
+  }
+}
+
+/* A table of fi_pingpong says itself what it is. Labels stand before rows, and rates and times of few digits may
+ * disagree. */
+static void
+tables_of_fabtests (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *text, *told; /* what is wrong; NULL: nothing */
+    FabMeasureKind kind;
+    FabTimePs time_ps; /* of 64 B */
+  } cases[] = {
+    { FAB_PINGPONG "64 10 =10 1k 0.00s 32.00 2.00 0.50\n", NULL, FAB_MEASURE_LATENCY, 2000000 },
+    { FAB_COMMAND FAB_PINGPONG "64 10 =10 1k 0.00s 32.00 2.00 0.50\n", NULL, FAB_MEASURE_BANDWIDTH, 2000000 },
+    { FAB_COMMAND "[r 1] " FAB_COLUMNS "[r 1] 64 10 640 0.00s 32.0 2.00 0.50\n", NULL, FAB_MEASURE_BANDWIDTH,
+      2000000 },
+    { FAB_COMMAND FAB_COLUMNS "64 10 640 0.00s 32.0 2.19 0.50\n", NULL, FAB_MEASURE_BANDWIDTH, 2190000 },
+    { FAB_COMMAND FAB_COLUMNS "64 10 640 0.00s 32.0 1.81 0.50\n", NULL, FAB_MEASURE_BANDWIDTH, 1810000 },
+    { FAB_COMMAND FAB_COLUMNS "64 10 640 0.00s 32 9.00 0.50\n", NULL, FAB_MEASURE_BANDWIDTH, 9000000 },
+    { FAB_COMMAND FAB_COLUMNS "64 10 640 0.00s 32.0 9.0 0.50\n", NULL, FAB_MEASURE_BANDWIDTH, 2000000 },
+    { FAB_COMMAND FAB_COLUMNS "64 10 640\n64 10 640 0.00s 32.0 2.00 0.50\n", NULL, FAB_MEASURE_BANDWIDTH,
+      2000000 },
+    { FAB_COMMAND FAB_COLUMNS "64 10 640 0.00s 32.0 2.21 0.50\n",
+      "t:3:22: size, MB/sec and usec/xfer of this row do not agree", FAB_MEASURE_BANDWIDTH, 0 },
+    { FAB_COMMAND FAB_COLUMNS "64 10 640 0.00s 32.0 1.79 0.50\n",
+      "t:3:22: size, MB/sec and usec/xfer of this row do not agree", FAB_MEASURE_BANDWIDTH, 0 },
+    { FAB_COLUMNS "64 10 640 0.00s 32.00 2.00 0.50\n",
+      "t:1:1: which test is this? Leave the command above it, as `fi_rdm_tagged_bw ...`",
+      FAB_MEASURE_BANDWIDTH, 0 },
+    { FAB_COMMAND FAB_COLUMNS "64 10 640 0.00s\n", "t:3:1: 4 words in a table of 7 columns",
+      FAB_MEASURE_BANDWIDTH, 0 },
+    { FAB_COMMAND FAB_COLUMNS "64 10 640 0.00s 32.0 2.00 0.50\n128 10 640 0.00s 32.0 4.00 0.5",
+      "t:4:28: the text ends inside this row: it was cut off", FAB_MEASURE_BANDWIDTH, 0 },
+    { FAB_COMMAND FAB_COLUMNS "64 10 640 0.00s x 2.00 0.50\n", "t:3:17: 'x' stands where a number belongs",
+      FAB_MEASURE_BANDWIDTH, 0 },
+    { FAB_COMMAND FAB_COLUMNS "64 10 640 0.00s 32.0 y 0.50\n", "t:3:22: 'y' stands where a number belongs",
+      FAB_MEASURE_BANDWIDTH, 0 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabMeasurements) self = measured_text (cases[i].text, 0, &error);
+
+    if (cases[i].told != NULL) {
+      assert_null (self);
+      if (!g_str_has_prefix (error->message, cases[i].told))
+        fail_msg ("case %u: %s", i, error->message);
+      continue;
+    }
+    if (self == NULL)
+      fail_msg ("case %u: %s", i, error->message);
+    assert_int_equal (measured_at (self, 0)->series.kind, cases[i].kind);
+    assert_int_equal (measured_point (measured_at (self, 0), 64)->time_ps, cases[i].time_ps);
+  }
+}
+
 int
 main (void)
 {
@@ -209,6 +297,8 @@ main (void)
     cmocka_unit_test (pairs_share_what_is_printed),
     cmocka_unit_test (other_tests_are_left_out),
     cmocka_unit_test (fabtests_are_read_by_their_command),
+    cmocka_unit_test (sizes_of_fabtests_have_units),
+    cmocka_unit_test (tables_of_fabtests),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
