@@ -51,15 +51,17 @@ log_collective (FabTraceLines *self, FabTracedRank *rank, const char *line)
   g_autofree char *called = g_strndup (name, strcspn (name, ":"));
   const char *op = fab_trace_op_name (called);
   guint64 count = 0, type = 1, n_ranks = 0;
+  double bytes;
   FabTraceComm comm = { .op = op, .dimension = "other", .group = "" };
 
   if (op == NULL || !value_after (line, "count ", &count) || !value_after (line, "datatype ", &type))
     return;
   (void) value_after (line, "nranks=", &n_ranks);
   comm.n_ranks = (guint) MIN (n_ranks, FAB_TRACE_MAX_RANKS);
-  comm.bytes = MIN (count, G_MAXINT64 / 16) * type_bytes[MIN (type, G_N_ELEMENTS (type_bytes) - 1)];
+  bytes = (double) count * type_bytes[MIN (type, G_N_ELEMENTS (type_bytes) - 1)];
   if (strcmp (op, "all_gather") == 0 || strcmp (op, "reduce_scatter") == 0) /* count is of one rank */
-    comm.bytes *= MAX (comm.n_ranks, 1);
+    bytes *= MAX (comm.n_ranks, 1);
+  comm.bytes = fab_trace_whole_bytes (bytes);
   fab_trace_set_comm (rank,
                       fab_trace_add_node (rank, fab_trace_intern (self->trace, called), FAB_TRACE_COMM, 0),
                       comm);

@@ -169,6 +169,8 @@ logs_have_calls (G_GNUC_UNUSED void **state)
         "AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 10 datatype 7 op 0 root 0 comm 0x1 [nranks=4] "
         "stream 0x3"),
     OTHER ("AllGather: opCount 0 count 10 datatype 9 op 0 root 0 comm 0x1 [nranks=4]"),
+    OTHER ("AllGather: opCount 1 count 10 datatype 9 op 0 root 0 comm 0x1"),
+    OTHER ("ReduceScatter: opCount 2 count 9223372036854775807 datatype 8 comm 0x1 [nranks=1024]"),
     "a line of nobody\n",
     INFO ("ReduceScatter: opCount 1 count 10 datatype 0 comm 0x1 [nranks=4]"),
     INFO ("Broadcast: opCount 2 count 3 datatype 8 comm 0x1"),
@@ -180,10 +182,14 @@ logs_have_calls (G_GNUC_UNUSED void **state)
   };
   g_autofree char *whole = g_strjoinv ("", (char **) lines);
 
-  assert_trace (whole, "rank 1 of 4\nnode 0 AllGather: comm 0 | all_gather 80 B 4 ranks, other, ''\n"
-                       "rank 3 of 4\nnode 0 AllReduce: comm 0 | all_reduce 40 B 4 ranks, other, ''\n"
-                       "node 1 ReduceScatter: comm 0 after 0 | reduce_scatter 40 B 4 ranks, other, ''\n"
-                       "node 2 Broadcast: comm 0 after 1 | broadcast 24 B 0 ranks, other, ''\n");
+  assert_trace (
+      whole,
+      "rank 1 of 4\nnode 0 AllGather: comm 0 | all_gather 80 B 4 ranks, other, ''\n"
+      "node 1 AllGather: comm 0 after 0 | all_gather 20 B 0 ranks, other, ''\n"
+      "node 2 ReduceScatter: comm 0 after 1 | reduce_scatter 1000000000000000000 B 1024 ranks, other, ''\n"
+      "rank 3 of 4\nnode 0 AllReduce: comm 0 | all_reduce 40 B 4 ranks, other, ''\n"
+      "node 1 ReduceScatter: comm 0 after 0 | reduce_scatter 40 B 4 ranks, other, ''\n"
+      "node 2 Broadcast: comm 0 after 1 | broadcast 24 B 0 ranks, other, ''\n");
   for (guint i = 0; i < G_N_ELEMENTS (bytes); i++) {
     g_autofree char *text = g_strdup_printf (INFO ("AllReduce: opCount 0 count 5 datatype %u"), i);
     g_autofree char *expected = g_strdup_printf (
