@@ -107,7 +107,7 @@ add_node (FabTrace *trace, FabTracedRank *rank, FabTraceNode *node, const Fields
 
     if (fab_trace_graph_comm (trace, &fields->call, &comm))
       add_comm (rank, node, &comm);
-    if (node->comm >= 0 && rank->rank < 0 && rank->said_rank < 0)
+    if (node->comm >= 0 && rank->said_rank < 0)
       rank->said_rank = fields->call.rank;
   }
   g_array_append_val (rank->nodes, *node);
@@ -183,7 +183,7 @@ read_json (FabTrace *trace, FabFileBytes *bytes, GError **error)
 {
   FabTracedRank *rank = fab_trace_add_rank (trace, fab_file_bytes_name (bytes));
   g_autofree FabFileJson *json = g_new (FabFileJson, 1);
-  Found found = { 0 };
+  Found found = { .is_kineto = FALSE };
   gboolean is_read;
 
   rank->epoch_us = G_MININT64;

@@ -413,7 +413,7 @@ graphs_in_json_have_nodes (G_GNUC_UNUSED void **state)
       "\"SEND\", \"NodeType\": 5, \"comm_size\": 9, \"parent\": 0}, {\"id\": 7, \"name\": \"x\", "
       "\"NodeType\": 6, \"comm_size\": -9}, {\"id\": 8, "
       "\"name\": \"AllReduce\", \"NodeType\": 7, \"comm_size\": 11, \"other\": [1]}, {\"id\": 0, \"name\": 5, "
-      "\"NodeType\": 8}]}",
+      "\"NodeType\": 8, \"parent\": null, \"ctrl_deps\": {\"x\": 1}}]}",
       "rank 0 of 0\nnode 3 a: copy 5000000 after 1,2\nnode 4 b: copy 0\nnode 5 c: compute 0 after 7\n"
       "node 6 SEND: comm 0 after 0 | send_recv 9 B 0 ranks, other, ''\nnode 7 x: comm 0 | send_recv 0 B 0 "
       "ranks, other, ''\n"
@@ -490,6 +490,21 @@ execution_traces_have_collectives (G_GNUC_UNUSED void **state)
 
     assert_trace (text, expected);
   }
+}
+
+/* The first call that says its rank counts, also where that is 0. */
+static void
+execution_traces_say_their_rank_once (G_GNUC_UNUSED void **state)
+{
+  static const char *const texts[] = {
+    "{\"nodes\": [" PARAMS ("1", "[[" TENSOR ("1", "4") "], 0, \"allreduce\"]", "[]", "[]") "," PARAMS (
+        "2", "[[" TENSOR ("1", "4") "], 3, \"allreduce\"]", "[]", "[]") "]}",
+    "{\"nodes\": [" PARAMS ("1", "[[" TENSOR ("1", "4") "], 3, \"allreduce\"]", "[]", "[]") "]}", NULL
+  };
+  g_autoptr (FabTrace) trace = read_traces (texts, NULL);
+
+  assert_int_equal (((const FabTracedRank *) g_ptr_array_index (trace->ranks, 0))->nodes->len, 2);
+  assert_int_equal (((const FabTracedRank *) g_ptr_array_index (trace->ranks, 1))->rank, 3);
 }
 
 /* --- a profile and the execution traces of its ranks --- */
@@ -580,6 +595,7 @@ main (void)
     cmocka_unit_test (graphs_in_json_have_nodes),
     cmocka_unit_test (mistakes_of_graphs_are_told),
     cmocka_unit_test (execution_traces_have_collectives),
+    cmocka_unit_test (execution_traces_say_their_rank_once),
     cmocka_unit_test (execution_traces_give_sizes),
     cmocka_unit_test (execution_traces_are_of_their_rank),
   };
