@@ -86,7 +86,8 @@ take_mlp (FabJobReading *self)
                    || (type != NULL && strstr (type, "glu") != NULL)
                    || g_strcmp0 (fab_job_value (self, "model.ffn_config.mlp_type"), "glu") == 0;
   gint64 hidden = fab_job_whole (self, "model.d_model", 0),
-         both = fab_job_whole (self, "model.mlp_hidden_size", 0);
+         both = fab_job_whole (self, "model.mlp_hidden_size", 0),
+         said = fab_job_whole (self, "model.ffn_config.ffn_hidden_size", 0);
   gint64 ratio = fab_job_whole (self, "model.expansion_ratio", fab_job_whole (self, "model.mlp_ratio", 4));
   gint64 width = both > 0 ? (is_gated ? both / 2 : both) : MIN (hidden, 100000000) * CLAMP (ratio, 1, 1000);
 
@@ -94,8 +95,10 @@ take_mlp (FabJobReading *self)
     width /= 2;
   fab_job_conclude (self, "shape.gated", is_gated ? "true" : "false",
                     is_gated ? "by the type of the MLP" : "as the MLP has no gate");
-  conclude_count (self, "shape.feed_forward", fab_job_whole (self, "model.ffn_config.ffn_hidden_size", width),
-                  both > 0 ? "by mlp_hidden_size" : "by the model width and its ratio");
+  conclude_count (self, "shape.feed_forward", said > 0 ? said : width,
+                  said > 0   ? "by ffn_hidden_size"
+                  : both > 0 ? "by mlp_hidden_size"
+                             : "by the model width and its ratio");
 }
 
 /* What the files leave to the defaults of the two programs. */
