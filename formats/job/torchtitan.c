@@ -88,9 +88,9 @@ take_micro_batches (FabJobReading *self)
 {
   gint64 local = fab_job_whole (self, "training.local_batch_size",
                                 fab_job_whole (self, "training.batch_size", 1));
-  gint64 micro = fab_job_whole (self, "*.pipeline_parallel_microbatch_size", 1);
+  gint64 micro = MAX (fab_job_whole (self, "*.pipeline_parallel_microbatch_size", 1), 1);
   g_autofree char *size = g_strdup_printf ("%" G_GINT64_FORMAT, micro);
-  g_autofree char *n = g_strdup_printf ("%" G_GINT64_FORMAT, MAX (local / MAX (micro, 1), 1));
+  g_autofree char *n = g_strdup_printf ("%" G_GINT64_FORMAT, MAX (local / micro, 1));
 
   fab_job_take_rows (self, pipeline_rows, G_N_ELEMENTS (pipeline_rows));
   fab_job_conclude (self, "micro_batch", size,

@@ -52,6 +52,10 @@ torchtitan_divides_batches (G_GNUC_UNUSED void **state)
   static const ImportedJob pipelines[] = {
     { "local_batch_size = 8\n[parallelism]\npipeline_parallel_degree = 2\npipeline_parallel_microbatch_size = 3",
       "kind=fsdp micro_batch=3 parallel.pipeline=2 accumulation=2 gradient=fp32", NULL, NULL },
+    { "local_batch_size = 2\n[parallelism]\npipeline_parallel_degree = 2\npipeline_parallel_microbatch_size = 3",
+      "kind=fsdp micro_batch=3 parallel.pipeline=2 accumulation=1 gradient=fp32", NULL, NULL },
+    { "local_batch_size = 2\n[parallelism]\npipeline_parallel_degree = 2\npipeline_parallel_microbatch_size = 0",
+      "kind=fsdp micro_batch=1 parallel.pipeline=2 accumulation=2 gradient=fp32", NULL, NULL },
     { "batch_size = 4\n[parallelism]\npipeline_parallel_degree = 2",
       "kind=fsdp micro_batch=1 parallel.pipeline=2 accumulation=4 gradient=fp32", NULL, NULL },
     { "[parallelism]\npipeline_parallel_degree = 2",
