@@ -99,6 +99,7 @@ static const HostCase host_cases[] = {
     NULL },
   /* more than a quarter of the ports, and two at least: the host stands at the edge of a unit */
   { { ALL, ALL, ALL, ALL, ALL, ALL, "0:0 1:1 2:8 3:9" }, { NULL }, NULL },
+  { { ALL, ALL, ALL, ALL, ALL, ALL, "0:8 1:9 2:2 3:3" }, { NULL }, NULL },
   { { "0:0 1:1 2:2 3:3 4:4 5:5 6:6 7:7", "0:0 1:1 2:2 3:3 4:4 5:5 6:6 7:7", "0:0 1:1 2:2 3:3 4:4 5:5 6:6 7:7",
       "0:0 1:1 2:2 3:3 4:4 5:5 6:8 7:9" },
     { "nic6 of host3 goes to leaf8 port 36; of 4 hosts beside it 3 have theirs at leaf6.",
@@ -177,6 +178,37 @@ ports_of_hosts_that_are_unlike_the_others (G_GNUC_UNUSED void **state)
     }
     if (has_note != (one->note != NULL))
       fail_msg ("case %u lacks its note", c);
+  }
+}
+
+/* A port that is missing is called as ports of its host are, where others have such a name for it, else as any is. */
+static void
+missing_ports_are_called_as_the_others_are (G_GNUC_UNUSED void **state)
+{
+  static const char *const prefixes[][4] = { { "eth", "mlx5_", "ib", "mlx5_" },
+                                             { "eth", "ib", "mlx5_", "ib" } };
+  static const char *const ports[] = { "mlx5_3", "ib3" };
+
+  for (guint c = 0; c < 2; c++) {
+    g_autoptr (FabCabling) self = fab_cabling_new ("test");
+
+    for (guint i = 0; i < N_LEAVES; i++)
+      fab_cabling_add_part (self, g_strdup_printf ("leaf%u", i), FALSE);
+    for (guint i = 0; i < 4; i++) { /* each of the first three at leaves of its own */
+      g_autofree char *name = g_strdup_printf ("host%u", i);
+      guint first = self->cables->len;
+
+      add_host (self, name, i < 3 ? ALL : "0:0 1:1 2:2", i < 3 ? 4 * i : 0, i);
+      for (guint k = first; k < self->cables->len; k++) {
+        FabCable *cable = fab_cabling_cable (self, k);
+
+        g_free (cable->port_a);
+        cable->port_a = g_strdup_printf ("%s%u", prefixes[c][i], cable->nic);
+      }
+    }
+    fab_cabling_check (self);
+    assert_int_equal (self->findings->len, 1);
+    assert_string_equal (g_array_index (self->findings, FabCablingFinding, 0).port, ports[c]);
   }
 }
 
@@ -700,6 +732,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (ports_of_hosts_that_are_unlike_the_others),
+    cmocka_unit_test (missing_ports_are_called_as_the_others_are),
     cmocka_unit_test (cables_of_switches_that_are_unlike_the_others),
     cmocka_unit_test (switches_that_are_joined_to_each_other),
     cmocka_unit_test (missing_cables_have_ports),
