@@ -154,7 +154,7 @@ add_texts (const LibColumn *column, gsize n, const void **buffers)
 static gpointer
 copy_of (gconstpointer data, gsize size)
 {
-  gpointer copy = g_malloc0 (MAX (size, 8));
+  gpointer copy = g_malloc0 (MAX (size, LIB_CELL_BYTES));
 
   if (size > 0)
     memcpy (copy, data, size);
@@ -171,7 +171,7 @@ array_of_column (const LibColumn *column, gsize n, struct ArrowArray *out)
   if (is_text)
     add_texts (column, n, out->buffers);
   else
-    out->buffers[1] = copy_of (column->cells->data, 8 * n); /* whole numbers and doubles alike */
+    out->buffers[1] = copy_of (column->cells->data, LIB_CELL_BYTES * n);
 }
 
 static void

@@ -17,7 +17,7 @@ struct FabricastNetwork {
   FabEngine *engine;
   FabNet *net;
   FabLibrary *library;
-  GHashTable *views;   /* FabCluster, by their ranks as text */
+  GHashTable *views;   /* FabCluster, by their ranks (GBytes) */
   GHashTable *tickets; /* Ticket: what has begun and has not ended */
   GHashTable *paths;   /* FabFlowPath, by its two ranks */
   guint n_flying;      /* tickets that the network has to end */
@@ -204,7 +204,8 @@ fabricast_network_new (const FabricastScenario *scenario, FabricastNetwork **net
   self->tickets = g_hash_table_new_full (NULL, NULL, ticket_free, NULL);
   self->paths = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free,
                                        (GDestroyNotify) fab_flow_path_free);
-  self->views = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, view_free);
+  self->views = g_hash_table_new_full (g_bytes_hash, g_bytes_equal, (GDestroyNotify) g_bytes_unref,
+                                       view_free);
   self->scenario = machine_of (scenario, &problem);
   if (self->scenario != NULL && build (self, &problem)) {
     *network = self;
@@ -328,7 +329,7 @@ static const FabFlowPath *
 find_path (FabricastNetwork *self, guint from, guint to, GError **error)
 {
   const FabCluster *cluster = &self->plant->cluster;
-  gint64 key = (gint64) ((guint64) from << 32 | to);
+  gint64 key = (gint64) from * fab_cluster_n_ranks (cluster) + to;
   FabFlowPath *path = g_hash_table_lookup (self->paths, &key);
   guint64 flow = g_hash_table_size (self->paths);
 
@@ -451,18 +452,14 @@ fabricast_network_stream (FabricastNetwork *network, const uint32_t *links, cons
 static const FabCluster *
 find_view (FabricastNetwork *self, const guint32 *ranks, gsize n)
 {
-  GString *key = g_string_new (NULL);
-  FabCluster *view;
+  g_autoptr (GBytes) key = g_bytes_new (ranks, n * sizeof *ranks);
+  FabCluster *view = g_hash_table_lookup (self->views, key);
 
-  for (gsize i = 0; i < n; i++)
-    g_string_append_printf (key, "%u,", ranks[i]);
-  view = g_hash_table_lookup (self->views, key->str);
   if (view == NULL) {
     view = g_new0 (FabCluster, 1);
     fab_cluster_view_ranks (view, &self->plant->cluster, ranks, (guint) n);
-    g_hash_table_insert (self->views, g_strdup (key->str), view);
+    g_hash_table_insert (self->views, g_steal_pointer (&key), view);
   }
-  g_string_free (key, TRUE);
   return view;
 }
 

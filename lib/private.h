@@ -51,10 +51,14 @@ gboolean lib_give (const void *own, gsize size, void *theirs);
 
 /* --- tables --- */
 
+#define LIB_CELL_BYTES 8 /* of every kind: gint64, double or char * */
+G_STATIC_ASSERT (sizeof (gint64) == LIB_CELL_BYTES && sizeof (double) == LIB_CELL_BYTES
+                 && sizeof (char *) == LIB_CELL_BYTES);
+
 typedef struct {
   char *name;
   int kind;
-  GArray *cells; /* gint64, double or char * */
+  GArray *cells; /* of its kind */
 } LibColumn;
 
 struct FabricastTable {

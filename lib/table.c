@@ -42,10 +42,7 @@ fabricast_table_free (FabricastTable *table)
 guint
 lib_table_add (FabricastTable *self, const char *name, int kind)
 {
-  gsize size = kind == FABRICAST_WHOLE ? sizeof (gint64)
-             : kind == FABRICAST_REAL  ? sizeof (double)
-                                       : sizeof (char *);
-  LibColumn column = { g_strdup (name), kind, g_array_new (FALSE, FALSE, (guint) size) };
+  LibColumn column = { g_strdup (name), kind, g_array_new (FALSE, FALSE, LIB_CELL_BYTES) };
 
   if (kind == FABRICAST_TEXT)
     g_array_set_clear_func (column.cells, text_clear);

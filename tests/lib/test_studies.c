@@ -114,6 +114,9 @@ test_flags_and_times (void **state)
   FabricastValue time = get (scenario, "reliability.detection");
   assert_true (time.kind == FABRICAST_WHOLE && time.whole == INT64_C (600000000000000));
   assert_string_equal (time.unit, "ps");
+  FabricastValue length = get (scenario, "cost.nic_cable");
+  assert_true (length.kind == FABRICAST_WHOLE && length.whole == 30000 && length.real == 30000);
+  assert_string_equal (length.unit, "mm");
   assert_set (scenario, "mix.backfill", (FabricastValue){ .kind = FABRICAST_BOOL, .whole = 0 });
   FabricastValue flag = get (scenario, "mix.backfill");
   assert_true (flag.kind == FABRICAST_BOOL && flag.whole == 0);

@@ -2,6 +2,8 @@
 /* test_tables.c - tables and figures of a run against what they are defined to be, and tables as streams of Arrow. */
 #include "tests/lib/host.h"
 
+#include <unistd.h>
+
 static const char two_jobs[] = "name: first\n"
                                "cluster: {node: dgx-a100, nodes: 4, gpus_per_node: 1, nics_per_node: 1,"
                                " fabric: {kind: leaf_spine, nodes_per_leaf: 2, oversubscription: 2}}\n"
@@ -351,6 +353,143 @@ test_memo (void **state)
   fabricast_result_free (result);
 }
 
+/* Of one iteration, too, it is known how long both jobs take together; of one collective, what was remembered; and with
+ * failures, how much of the time is left for training. */
+static void
+test_tables_of_one_row (void **state)
+{
+  static const char one[] = "iterations: 1\n";
+  char text[2048];
+
+  (void) state;
+  snprintf (text, sizeof text, "%s%s", two_jobs, one);
+  FabricastResult *result = run (text, 0, 1);
+  FabricastTable *table = table_of (result, "job");
+  assert_int_equal (fabricast_table_rows (table), 2);
+  for (size_t i = 0; i < 2; i++) {
+    assert_true (column_of (table, "together_ps").whole[i] > column_of (table, "alone_ps").whole[i]);
+    assert_true (column_of (table, "slow_down").real[i] > 1.5);
+  }
+  fabricast_table_free (table);
+  fabricast_result_free (result);
+  result = run ("name: m\niterations: 1\nfidelity: packet\ncluster: {node: dgx-a100}\n"
+                "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
+                0, 0);
+  table = table_of (result, "memo");
+  assert_int_equal (fabricast_table_rows (table), 1);
+  assert_int_equal (column_of (table, "n_collectives").whole[0], 1);
+  fabricast_table_free (table);
+  fabricast_result_free (result);
+  snprintf (
+      text, sizeof text,
+      "%sreliability: {failures: few}\nfailures: [{name: few, classes: [{name: a, per: node, per_year: 100}]}]\n",
+      hello);
+  result = run (text, 0, 0);
+  table = table_of (result, "goodput");
+  assert_int_equal (fabricast_table_rows (table), 1);
+  fabricast_table_free (table);
+  fabricast_result_free (result);
+}
+
+/* The run, a figure and a collective are explained, and nothing else is. */
+static void
+test_explanations (void **state)
+{
+  FabricastResult *result = run (hello, 0, 0);
+  FabricastTable *collectives = table_of (result, "collective"), *table = NULL;
+  const char *const names[] = { "run", "step", column_of (collectives, "name").text[0] };
+  FabricastError *error = NULL;
+
+  (void) state;
+  for (size_t i = 0; i < 3; i++) {
+    if (fabricast_result_explain (result, names[i], &table, &error) != FABRICAST_OK)
+      fail_msg ("%s: %s", names[i], fabricast_error_message (error));
+    FabricastColumn depth = column_of (table, "depth"), title = column_of (table, "title");
+    int64_t deepest = 0;
+    assert_true (fabricast_table_rows (table) > 1);
+    assert_int_equal (depth.whole[0], 0);
+    for (size_t row = 0; row < fabricast_table_rows (table); row++) {
+      deepest = depth.whole[row] > deepest ? depth.whole[row] : deepest;
+      assert_non_null (title.text[row]);
+      const char *notes = column_of (table, "notes").text[row]; /* one below another, none of them empty */
+      assert_true (notes == NULL
+                   || (strlen (notes) > 0 && notes[0] != '\n' && notes[strlen (notes) - 1] != '\n'));
+    }
+    assert_true (deepest > 0);
+    fabricast_table_free (table);
+    table = NULL;
+  }
+  assert_int_equal (fabricast_result_explain (result, "speed", &table, &error), FABRICAST_INPUT);
+  assert_null (table);
+  assert_non_null (strstr (fabricast_error_message (error), "speed"));
+  fabricast_error_free (error);
+  fabricast_table_free (collectives);
+  fabricast_result_free (result);
+}
+
+/* Of a table there are the columns that it has. */
+static void
+test_columns (void **state)
+{
+  FabricastResult *result = run (hello, 0, 0);
+  FabricastTable *table = table_of (result, "iteration");
+  FabricastColumn column = { .struct_size = sizeof column }, small = { 0 };
+  size_t n = n_columns (table);
+
+  (void) state;
+  assert_true (n > 5);
+  assert_int_equal (fabricast_table_column (table, n, &column), 0);
+  assert_null (column.name);
+  assert_int_equal (fabricast_table_column (table, 0, NULL), 0);
+  assert_int_equal (fabricast_table_column (NULL, 0, &column), 0);
+  assert_int_equal (fabricast_table_column (table, 0, &small), 0); /* its size is not set */
+  assert_int_equal (fabricast_table_column (table, n - 1, &column), 1);
+  assert_int_equal ((column.whole != NULL) + (column.real != NULL) + (column.text != NULL), 1);
+  fabricast_table_free (table);
+  fabricast_result_free (result);
+}
+
+/* A run that is kept has its band in the file where it has one. */
+static void
+test_kept_bands (void **state)
+{
+  FabricastScenario *scenario = parse (hello);
+
+  (void) state;
+  for (int has_band = 0; has_band < 2; has_band++) {
+    char path[] = "/tmp/fabricast-lib-XXXXXX", *bytes = NULL;
+    int file = mkstemp (path);
+    const FabricastRunOptions options = { .struct_size = sizeof options,
+                                          .save_to = path,
+                                          .has_band = has_band };
+    FabricastResult *result = NULL;
+    size_t n = 0, n_found = 0;
+
+    assert_true (file >= 0);
+    close (file);
+    unlink (path);
+    assert_int_equal (fabricast_run (scenario, &options, &result, NULL), FABRICAST_OK);
+    assert_int_equal (figure (result, "run_id").whole, 1);
+    FILE *stream = fopen (path, "rb");
+    assert_non_null (stream);
+    bytes = malloc (1 << 24);
+    n = fread (bytes, 1, 1 << 24, stream);
+    fclose (stream);
+    if (has_band) {
+      const char *most = figure (result, "band_most").text;
+      size_t length = strlen (most);
+
+      for (size_t i = 0; i + length <= n; i++)
+        n_found += memcmp (bytes + i, most, length) == 0;
+      assert_true (n_found > 0);
+    }
+    free (bytes);
+    unlink (path);
+    fabricast_result_free (result);
+  }
+  fabricast_scenario_free (scenario);
+}
+
 static void
 test_tables_that_are_not_there (void **state)
 {
@@ -414,6 +553,9 @@ test_figures (void **state)
     assert_true (value.kind == FABRICAST_NONE || value.kind == FABRICAST_WHOLE || value.kind == FABRICAST_REAL
                  || value.kind == FABRICAST_TEXT);
     assert_int_equal (value.text != NULL, value.kind == FABRICAST_TEXT);
+    if (value.kind == FABRICAST_TEXT || value.kind == FABRICAST_NONE)
+      assert_true (value.whole == 0 && value.real == 0 && value.unit == NULL);
+    assert_int_equal (value.struct_size, sizeof value);
     if (length > 3 && strcmp (name + length - 3, "_ps") == 0 && value.kind == FABRICAST_WHOLE) {
       assert_string_equal (value.unit, "ps");
       assert_true (value.real == (double) value.whole);
@@ -450,10 +592,12 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (test_arrow),   cmocka_unit_test (test_bands),
-    cmocka_unit_test (test_jobs),    cmocka_unit_test (test_links),
-    cmocka_unit_test (test_memo),    cmocka_unit_test (test_tables_that_are_not_there),
-    cmocka_unit_test (test_figures),
+    cmocka_unit_test (test_arrow),        cmocka_unit_test (test_bands),
+    cmocka_unit_test (test_jobs),         cmocka_unit_test (test_links),
+    cmocka_unit_test (test_memo),         cmocka_unit_test (test_tables_that_are_not_there),
+    cmocka_unit_test (test_figures),      cmocka_unit_test (test_tables_of_one_row),
+    cmocka_unit_test (test_explanations), cmocka_unit_test (test_columns),
+    cmocka_unit_test (test_kept_bands),
   };
 
   return cmocka_run_group_tests (tests, setup, teardown);
