@@ -157,9 +157,13 @@ log_ring (FabTraceLines *self, Ring *rings, const char *line, guint64 channel)
 
   if (channel >= MAX_CHANNELS)
     return;
-  for (char **word = words; *word != NULL && ring->len < MAX_RING_TEXT; word++)
-    if (**word != '\0')
+  for (char **word = words; *word != NULL; word++)
+    if (**word != '\0' && ring->len < MAX_RING_TEXT)
       g_string_append_printf (ring, " %s", *word);
+    else if (**word != '\0') {
+      g_string_append (ring, " ...");
+      break;
+    }
   g_free (rings[channel].ranks);
   rings[channel] = (Ring){ g_string_free (g_steal_pointer (&ring), FALSE), self->number };
 }
@@ -173,15 +177,14 @@ note_rings (FabTraceLines *self, const Ring *rings)
   for (guint first = 0, end; first < MAX_CHANNELS; first = end) {
     for (end = first + 1; end < MAX_CHANNELS && g_strcmp0 (rings[end].ranks, rings[first].ranks) == 0;)
       end++;
-    const char *ring = rings[first].ranks,
-               *rest = ring != NULL && strlen (ring) >= MAX_RING_TEXT ? " ..." : "";
+    const char *ring = rings[first].ranks;
 
     if (ring != NULL && end - first > 1)
       fab_trace_note (self->trace, FAB_NOTE_READ, file, rings[first].line,
-                      "The ring of channels %u to %u goes through the ranks%s%s", first, end - 1, ring, rest);
+                      "The ring of channels %u to %u goes through the ranks%s", first, end - 1, ring);
     else if (ring != NULL)
       fab_trace_note (self->trace, FAB_NOTE_READ, file, rings[first].line,
-                      "The ring of channel %u goes through the ranks%s%s", first, ring, rest);
+                      "The ring of channel %u goes through the ranks%s", first, ring);
   }
 }
 

@@ -214,6 +214,41 @@ logs_have_rings (G_GNUC_UNUSED void **state)
       "a 0 left out: The tree of the machine (=== System) is left out: `fabricast import` reads it\n");
 }
 
+/* Calls and rings stand in one log. */
+static void
+logs_have_calls_and_rings (G_GNUC_UNUSED void **state)
+{
+  assert_trace (
+      INFO ("AllReduce: opCount 0 count 5 datatype 7") INFO ("Channel 00/01 : 0 1") INFO ("=== System : x"),
+      "rank 0 of 0\nnode 0 AllReduce: comm 0 | all_reduce 20 B 0 ranks, other, ''\n"
+      "a 2 read: The ring of channel 0 goes through the ranks 0 1\na 0 read: NCCL has 1 channels\n"
+      "a 0 left out: The tree of the machine (=== System) is left out: `fabricast import` reads it\n");
+}
+
+/* A ring of many ranks is cut. */
+static void
+long_rings_are_cut (G_GNUC_UNUSED void **state)
+{
+  enum { MOST = 320 };
+
+  for (guint n = MOST / 4 - 1; n <= MOST / 4 + 1; n++) {
+    g_autoptr (GString) text = g_string_new ("h:12:34 [0] NCCL INFO Channel 00/01 :"),
+                        ring = g_string_new (NULL);
+
+    for (guint i = 0; i < n; i++) {
+      g_string_append (text, " 100");
+      if (4 * i < MOST)
+        g_string_append (ring, " 100");
+    }
+    g_string_append_c (text, '\n');
+    g_autofree char *wanted = g_strdup_printf (
+        "rank 0 of 0\na 1 read: The ring of channel 0 goes through the ranks%s%s\n"
+        "a 0 read: NCCL has 1 channels\n",
+        ring->str, 4 * n > MOST ? " ..." : "");
+    assert_trace (text->str, wanted);
+  }
+}
+
 static void
 logs_have_choices (G_GNUC_UNUSED void **state)
 {
@@ -586,6 +621,8 @@ main (void)
     cmocka_unit_test (aicb_has_a_row_for_each_collective),
     cmocka_unit_test (logs_have_calls),
     cmocka_unit_test (logs_have_rings),
+    cmocka_unit_test (logs_have_calls_and_rings),
+    cmocka_unit_test (long_rings_are_cut),
     cmocka_unit_test (logs_have_choices),
     cmocka_unit_test (logs_without_calls_are_refused),
     cmocka_unit_test (the_inspector_has_lengths),
