@@ -80,6 +80,41 @@ kernels_copies_and_steps (G_GNUC_UNUSED void **state)
       "400000-450000 ncclKernel_SendRecv: comm, stream 20, step 0 | send_recv 0 B 0 ranks, other, ''\n");
 }
 
+#define ONE_KERNEL TABLES "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (50, 60, 0, 7, 1, 16777216, 1);"
+#define CALLS "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, correlationId, globalTid);"
+
+/* Memory is set as it is copied. Ranges have one of four names before their number, and launches may be at the first
+ * and at the last time that ps can say. */
+static void
+names_of_ranges_and_sets (G_GNUC_UNUSED void **state)
+{
+  assert_report (
+      ONE_KERNEL
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (start, end, deviceId, streamId, correlationId, globalPid);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (10, 20, 0, 8, 15, 16777216);"
+      "CREATE TABLE NVTX_EVENTS (start, end, text, textId, globalTid);"
+      "INSERT INTO NVTX_EVENTS VALUES (0, 10, 'ITERATION 1', NULL, 16777219), "
+      "(10, 20, 'iter 2', NULL, 16777219), (20, 30, 'Step 3', NULL, 16777219), "
+      "(30, 40, 'profilerstep#4', NULL, 16777219), (40, 50, 'epoch 5', NULL, 16777219);",
+      "rank 0 of 0\nstep 1: 0-10000\nstep 2: 10000-20000\nstep 3: 20000-30000\nstep 4: 30000-40000\n"
+      "10000-20000 copy of memory: copy, stream 8, step 1\n50000-60000 gemm: compute, stream 7, step -1\n");
+  static const struct {
+    const char *start;
+    gboolean is_good;
+  } starts[] = {
+    { "0", TRUE }, { "2305843009213693", TRUE }, { "-1", FALSE }, { "2305843009213694", FALSE }
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (starts); i++) {
+    g_autofree char *sql = g_strdup_printf (
+        ONE_KERNEL CALLS "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (%s, 1, 16777219);",
+        starts[i].start);
+    g_autoptr (FabTrace) trace = read_report (sql, NULL);
+
+    assert_int_equal (trace != NULL, starts[i].is_good);
+  }
+}
+
 static guint
 n_notes (const FabTrace *trace, const char *words)
 {
@@ -173,6 +208,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (kernels_copies_and_steps),
+    cmocka_unit_test (names_of_ranges_and_sets),
     cmocka_unit_test (processes_on_devices_are_ranks),
     cmocka_unit_test (other_databases_are_refused),
   };
