@@ -390,10 +390,11 @@ explain_collective (const Explain *self, guint depth, const AlikeCollectives *al
   const FabCollectivePlan *plan = &fab_simulation_dag (self->simulation)->collectives[alike->first].plan;
   double mean_s = alike->total_s / alike->n, idle_s = fab_ps_to_seconds (fab_collective_plan_idle_ps (plan));
   g_autofree char *bytes = fab_term_show (FAB_TERM_BYTES, (double) record->bytes);
-  g_autofree char *title = alike->n > 1 ? g_strdup_printf ("one %s of %s over %u ranks, mean of %u",
-                                                           record->op, bytes, record->n_ranks, alike->n)
-                                        : g_strdup_printf ("%s %s of %s over %u ranks", record->op,
-                                                           record->name, bytes, record->n_ranks);
+  g_autofree char *over = g_strdup_printf ("of %s over %u %s", bytes, record->n_ranks,
+                                           fab_plural (record->n_ranks, "rank", "ranks"));
+  g_autofree char *title = alike->n > 1
+                             ? g_strdup_printf ("one %s %s, mean of %u", record->op, over, alike->n)
+                             : g_strdup_printf ("%s %s %s", record->op, record->name, over);
   FabStatement *statement = explain_add (self, depth, title, "time", FAB_TERM_TIME, mean_s);
   double startup_s = fab_ps_to_seconds (plan->startup_ps), beside_s = mean_s - idle_s;
   gboolean is_beside = fabs (beside_s) > rounding * mean_s;

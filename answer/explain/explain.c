@@ -52,10 +52,9 @@ explain_init (Explain *self, const FabStudy *study, GError **error)
   if (self->simulation == NULL)
     return FALSE;
   self->point = fab_point_of (self->scenario, self->simulation, study->registry, error);
-  if (self->point != NULL)
-    fab_study_find_bottleneck (study, NULL, self->point);
   if (self->point == NULL)
     return FALSE;
+  fab_study_find_bottleneck (study, NULL, self->point);
   self->out->verdict = fab_verdict_copy (self->point->verdict);
   fab_memory_advice_free (
       fab_advise_memory (self->scenario, self->simulation,
@@ -482,6 +481,7 @@ explain_part (const Explain *self, guint depth, const FabMemoryPart *part)
                         formula->terms[i].value);
 }
 
+/* A job whose memory is known says what it keeps. */
 static void
 explain_memory (const Explain *self, guint depth)
 {
@@ -491,17 +491,16 @@ explain_memory (const Explain *self, guint depth)
   FabStatement *statement = explain_add (self, depth, "memory of the fullest GPU", "memory", FAB_TERM_BYTES,
                                          (double) self->point->memory_bytes);
   g_autoptr (GString) formula = g_string_new (NULL);
-  guint n = 0;
 
-  for (guint i = 0; totals->memory != NULL && i < totals->memory->len; i++) {
+  for (guint i = 0; i < totals->memory->len; i++) {
     const FabMemoryPart *part = &g_array_index (totals->memory, FabMemoryPart, i);
 
     if (part->rank_class != fullest)
       continue;
-    g_string_append_printf (formula, "%s%s", n++ > 0 ? " + " : "", part->part);
+    g_string_append_printf (formula, "%s%s", formula->len > 0 ? " + " : "", part->part);
     fab_statement_term (statement, part->part, FAB_TERM_BYTES, (double) part->bytes);
   }
-  fab_statement_formula (statement, n > 0 ? formula->str : NULL);
+  fab_statement_formula (statement, formula->str);
   if (dag->n_classes > 1)
     fab_statement_note (statement, "The fullest is %s.", dag->classes[fullest].name);
   if (self->point->memory_max_bytes > 0) {
@@ -510,7 +509,7 @@ explain_memory (const Explain *self, guint depth)
     fab_statement_note (statement, "A GPU has %s: it %s.", has,
                         self->point->memory_bytes > self->point->memory_max_bytes ? "does not fit" : "fits");
   }
-  for (guint i = 0; totals->memory != NULL && i < totals->memory->len; i++)
+  for (guint i = 0; i < totals->memory->len; i++)
     if (g_array_index (totals->memory, FabMemoryPart, i).rank_class == fullest)
       explain_part (self, depth + 1, &g_array_index (totals->memory, FabMemoryPart, i));
 }

@@ -36,6 +36,9 @@ static const char *const scenarios[] = {
   A100 ("1", "{kind: plain, algorithm: tree}", "reduce, size: 64MB"),
   A100 ("2", "{kind: plain, algorithm: hierarchical}", "all_reduce, size: 64MB"),
   H100 ("{kind: nccl, algorithm: nvls}", "all_reduce, size: 1GB"),
+  /* Blocks of 16 tokens are many short messages of one sender. */
+  "name: t\ncluster: {node: dgx-h100, nodes: 2}\njob: {kind: kv, model: llama3-70b, prompt: 4000, requests: 4, "
+  "prefill: 8, decode: 8, setup: 0s, block: 16}\n",
   H100 ("nccl", "all_reduce, size: 1GB"),
   "name: t\ncluster: {node: dgx-a100, nodes: 2, nics_per_node: 1}\ncollectives: plain\n"
   "job: {kind: collective, operations: [{op: all_to_all, size: 1GB}]}\n",
@@ -54,7 +57,7 @@ static const char *const scenarios[] = {
 /* How often each sentence was said. */
 typedef struct {
   guint n_ends, n_links, n_pauses, n_formulas, n_more, n_less, n_whole, n_switches, n_flags, n_library,
-      n_kernel, n_sums, n_rates, n_bands, n_steps, n_without_steps;
+      n_kernel, n_sums, n_rates, n_bands, n_steps, n_without_steps, n_senders;
 } Said;
 
 static void
@@ -83,7 +86,14 @@ check_pace (const Explained *it, const FabCollectivePlan *plan, Said *said)
                       "%u %s its pace; a faster link would not change it. The slowest link: %s",
                       plan->n_channels, plan->n_channels == 1 ? "channel sets" : "channels set", where);
 
+  g_autofree char *sender = g_strdup_printf (
+      "The time that a message takes of its sender (job.message_time) sets its "
+      "pace; a faster link would not change it. The slowest link: %s",
+      where);
+
   assert_note (time, links, !is_ends);
+  assert_note (time, sender, is_ends && plan->n_channels == 0);
+  said->n_senders += is_ends && plan->n_channels == 0;
   assert_note (time, ends, is_ends && plan->n_channels > 0);
   said->n_ends += is_ends;
   said->n_links += !is_ends;
@@ -121,7 +131,12 @@ check_flow (const Explained *it, const FabCollectivePlan *plan, Said *said)
   if (is_limited)
     assert_near (explained_term (flow, "limit"), plan->most_bytes_per_s, 1e-12);
   assert_note (flow, ends, is_limited && is_ends && plan->n_channels > 0);
+  g_autofree char *sender = g_strdup_printf (
+      "limit: the rate at which the sender issues the bytes, message after "
+      "message (job.message_time); the links would allow %s.",
+      links);
   assert_note (flow, pauses, is_limited && !is_ends);
+  assert_note (flow, sender, is_limited && is_ends && plan->n_channels == 0);
   assert_int_equal (explained_find (it, "line_rate") != NULL, !is_limited);
   said->n_pauses += is_limited && !is_ends;
   said->n_formulas += !is_limited;
@@ -260,7 +275,8 @@ each_sentence_is_that_of_the_plan (G_GNUC_UNUSED void **state)
   const guint counts[] = { said.n_ends,    said.n_links,  said.n_pauses,   said.n_formulas,
                            said.n_more,    said.n_less,   said.n_whole,    said.n_flags,
                            said.n_library, said.n_kernel, said.n_sums,     said.n_rates,
-                           said.n_bands,   said.n_steps,  said.n_switches, said.n_without_steps };
+                           said.n_bands,   said.n_steps,  said.n_switches, said.n_without_steps,
+                           said.n_senders };
   for (guint i = 0; i < G_N_ELEMENTS (counts); i++)
     if (counts[i] == 0)
       fail_msg ("sentence %u was never said", i);
@@ -280,6 +296,9 @@ packets_are_told_where_they_differ (G_GNUC_UNUSED void **state)
     { "payload: 128B, overhead: 32B, achievable: 0.5", "payload: 128B, overhead: 32B, achievable: 0.8", FALSE,
       1.25 / 0.8 },
     { "payload: 128B, overhead: 32B, achievable: 1", "achievable: 0.5", FALSE, 2 },
+    /* Both lose as much: then it is said of copies. */
+    { "payload: 256B, overhead: 64B, achievable: 0.5", "payload: 1B, overhead: 1B, achievable: 0.8", FALSE,
+      2.5 },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
@@ -292,6 +311,39 @@ packets_are_told_where_they_differ (G_GNUC_UNUSED void **state)
     assert_string_equal (loss->formula, i == 2 ? "library / achieved"
                                                : "library * (payload + header) / (payload * achieved)");
   }
+}
+
+/* Message by message a collective may end before its formula says so. Nothing else is on the network. */
+static void
+messages_may_be_faster_than_the_formula (G_GNUC_UNUSED void **state)
+{
+  g_auto (Explained) it = explained (
+      catalog,
+      "name: t\nfidelity: step\ncluster: {node: dgx-a100, nodes: 2}\ncollectives: plain\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 64MB}]}\n",
+      "collective largest");
+  const FabStatement *time = explained_find (&it, "time");
+
+  assert_string_equal (time->formula, "startup + flow + beside");
+  assert_true (explained_term (time, "beside") < 0);
+  assert_note (time, "beside: message by message, the network is a little faster than the formula", TRUE);
+  assert_note (time, "beside: other traffic", FALSE);
+}
+
+/* One rank has a collective of no time and of no link. */
+static void
+one_rank_sends_nothing (G_GNUC_UNUSED void **state)
+{
+  g_auto (Explained) it = explained (
+      catalog,
+      "name: t\ncluster: {node: dgx-a100, gpus_per_node: 1}\ncollectives: plain\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}\n",
+      "collective largest");
+
+  assert_int_equal (it.out->statements->len, 1);
+  assert_explained (
+      explained_find (&it, "time"),
+      "0 all_reduce operation0.0 of 1 GB over 1 rank: time = 0 s\nOne rank has nothing to send.");
 }
 
 /* Two collectives at once over one port take longer than each alone, by what the other one sends. */
@@ -325,6 +377,8 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (each_sentence_is_that_of_the_plan),
     cmocka_unit_test (packets_are_told_where_they_differ),
+    cmocka_unit_test (messages_may_be_faster_than_the_formula),
+    cmocka_unit_test (one_rank_sends_nothing),
     cmocka_unit_test (traffic_beside_is_told),
   };
 

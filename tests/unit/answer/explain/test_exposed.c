@@ -366,25 +366,25 @@ alike_collectives_are_told_together (G_GNUC_UNUSED void **state)
       "    wires: [{from: gpu, to: sw, link: wire, count: 5}, {from: sw, to: cpu, link: pcie4-x16}]\n"
       "cluster: {node: own, nodes: 1}\ncollectives: {kind: plain, algorithm: ring}\n"
       "job: {kind: collective, operations: [{op: all_gather, size: 64MB}, {op: all_gather, size: 128MB},"
-      " {op: all_gather, size: 32MB}, {op: all_gather, size: 16MB}, {op: reduce_scatter, size: 8MB},"
+      " {op: all_gather, size: 32MB}, {op: all_gather, size: 16MB}, {op: reduce_scatter, size: 64MB},"
       " {op: all_gather, size: 64MB}, {op: all_gather, size: 64MB}]}\n",
       "exposed_time");
   const FabStatement *other = explained_find (&it, "other");
-  /* in us: 6 + 0.75 x MB / 0.032; four sizes are shown, and reduce_scatter is the fifth */
+  /* in us: 6 + 0.75 x MB / 0.032; four are shown, and 16 MB are the fifth; a reduce_scatter is another one than an all_gather of its size */
   assert_explained (
-      other, "1 other communication: other = 8.854 ms\n"
+      other, "1 other communication: other = 10.17 ms\n"
              "6 x all_gather, 368 MB in all: under way for 8.661 ms, of which 8.661 ms is exposed.\n"
-             "1 x reduce_scatter, 8 MB in all: under way for 193.5 us, of which 193.5 us is exposed.\n"
+             "1 x reduce_scatter, 64 MB in all: under way for 1.506 ms, of which 1.506 ms is exposed.\n"
              "3 x all_gather of 64 MB over 4 ranks: 1.506 ms each on average, 4.518 ms exposed in all.\n"
              "1 x all_gather of 128 MB over 4 ranks: 3.006 ms each on average, 3.006 ms exposed in all.\n"
+             "1 x reduce_scatter of 64 MB over 4 ranks: 1.506 ms each on average, 1.506 ms exposed in all.\n"
              "1 x all_gather of 32 MB over 4 ranks: 756 us each on average, 756 us exposed in all.\n"
-             "1 x all_gather of 16 MB over 4 ranks: 381 us each on average, 381 us exposed in all.\n"
              "1 other size is not shown.");
   assert_false (explained_has_note (explained_find (&it, "exposed"), "It takes longer"));
   assert_true (explained_has_note (explained_find (&it, "exposed"), "Compute waits 1 time. The longest:"));
   assert_true (explained_has_note (
       explained_find (&it, "exposed"),
-      "8.854 ms: the job computes nothing beside it (all_gather operation6.0, with 6 more under way)."));
+      "10.17 ms: the job computes nothing beside it (all_gather operation6.0, with 6 more under way)."));
   assert_near (explained_find (&it, "time")->value, 1506e-6, 1e-9);
 }
 
