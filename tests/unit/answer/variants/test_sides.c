@@ -6,9 +6,8 @@
 
 #include "answer/study/spread.h"
 #include "answer/variants/side.h"
-#include "models/models.h"
-#include "sim/base/error.h"
 #include "sim/run/run.h"
+#include "tests/support/failing.h"
 #include "tests/support/play.h"
 
 static FabCatalog *catalog;
@@ -287,6 +286,79 @@ a_side_is_its_median_draw (G_GNUC_UNUSED void **state)
   assert_string_equal (fab_sides_at (sides, 1)->variant->name, "other");
 }
 
+/* Of the draws of a side the first that fails is its problem, and then it has no figures of the others. Each play makes
+ * one network. */
+static void
+a_draw_that_fails_is_the_problem_of_its_side (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabScenario) scenario = fab_scenario_parse ("t", PARTS, strlen (PARTS), NULL, failing_models (),
+                                                         catalog, NULL);
+  g_autoptr (FabStudy) failed = fab_study_of ("t", scenario, catalog, failing_models ());
+
+  failed->n_seeds = 3;
+  failed->n_threads = 1;
+  for (guint at = 0; at <= 3; at++) {
+    g_autoptr (GPtrArray) sides = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_side_free);
+    g_autoptr (GError) error = NULL;
+
+    failing_at (at, FAB_ERROR_BROKEN);
+    g_ptr_array_add (sides, fab_side_new ("one", failed, NULL));
+    fab_sides_play (sides);
+    const FabSide *side = fab_sides_at (sides, 0);
+    assert_int_equal (fab_sides_check (sides, &error), at == 0);
+    assert_int_equal (side->point != NULL, at == 0);
+    assert_int_equal (side->variant != NULL, at == 0);
+    assert_int_equal (g_error_matches (side->problem, FAB_ERROR, FAB_ERROR_BROKEN), at > 0);
+    assert_int_equal (g_error_matches (error, FAB_ERROR, FAB_ERROR_BROKEN), at > 0);
+  }
+}
+
+/* A problem of one line is told with the name of its side, or else with its path; one of several lines names its file
+ * itself. The first of several is told. */
+static void
+problems_name_their_side (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *name, *message, *told;
+  } cases[] = { { NULL, "it is not there", "none.yaml: it is not there" },
+                { "second", "it is not there", "second: it is not there" },
+                { "second", "none.yaml:1: a\nnone.yaml:2: b", "none.yaml:1: a\nnone.yaml:2: b" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GPtrArray) sides = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_side_free);
+    g_autoptr (GError) error = NULL;
+
+    g_ptr_array_add (sides, fab_side_new ("good", study, NULL));
+    g_ptr_array_add (sides, fab_side_failed ("none.yaml", g_error_new_literal (FAB_ERROR, FAB_ERROR_INPUT,
+                                                                               cases[i].message)));
+    g_ptr_array_add (sides,
+                     fab_side_failed ("other.yaml", g_error_new_literal (FAB_ERROR, FAB_ERROR_INPUT, "no")));
+    fab_sides_at (sides, 1)->name = g_strdup (cases[i].name);
+    assert_false (fab_sides_check (sides, &error));
+    assert_string_equal (error->message, cases[i].told);
+    assert_string_equal (fab_sides_at (sides, 1)->problem->message, cases[i].message);
+  }
+}
+
+/* A node without NICs has no rate of them. */
+static void
+a_node_without_nics_has_no_rate (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabStudy) bare = play_study (
+      catalog,
+      "name: t\nnodes: [{name: bare, accelerator: a100-sxm4-80gb, parts: [{name: gpu, kind: accelerator, count: "
+      "2}, {name: cpu, kind: host}], wires: [{from: gpu, to: cpu, link: pcie4-x16}]}]\n"
+      "cluster: {node: bare}\ncollectives: plain\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n");
+  g_autoptr (GPtrArray) sides = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_side_free);
+
+  g_ptr_array_add (sides, fab_side_new (NULL, bare, NULL));
+  fab_sides_play (sides);
+  assert_true (fab_sides_check (sides, NULL));
+  assert_int_equal (fab_sides_at (sides, 0)->nic_bytes_per_s, 0);
+  assert_true (fab_sides_at (sides, 0)->point->step_s > 0);
+}
+
 /* The rate of NIC ports is that of the kind that the scenario names, or else of the node's. */
 static void
 nic_rates_are_those_of_the_kind (G_GNUC_UNUSED void **state)
@@ -353,6 +425,9 @@ main (void)
     cmocka_unit_test (exposures_are_means_over_ranks),
     cmocka_unit_test (sorts_are_sums_of_collectives),
     cmocka_unit_test (a_side_is_its_median_draw),
+    cmocka_unit_test (a_draw_that_fails_is_the_problem_of_its_side),
+    cmocka_unit_test (problems_name_their_side),
+    cmocka_unit_test (a_node_without_nics_has_no_rate),
     cmocka_unit_test (nic_rates_are_those_of_the_kind),
     cmocka_unit_test (links_are_busy_for_a_share_of_the_step),
     cmocka_unit_test (a_play_is_timed),
