@@ -215,6 +215,59 @@ experts_have_parts_of_their_own (G_GNUC_UNUSED void **state)
   }
 }
 
+/* --- what was left out --- */
+
+/* Each number of work that was not done has its formula and says what it means. */
+static void
+what_was_left_out_is_told_in_words (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *name, *formula, *notes[2];
+  } wanted[] = {
+    { "events", NULL, { "docs/explanation/shortcuts.md says what each shortcut assumes" } },
+    { "lanes",
+      "all - alike",
+      { "A lane is one hop of a collective", "alike: lanes for which others stand" } },
+    { "simulated", "collectives - remembered", { "remembered: the same collectives had begun" } },
+    { "skipped", NULL, { "Messages at step, packets times links at packet" } },
+    { "warm_ups", "used + unused", { "Each collective that differs is simulated by itself" } },
+    { "rehearsals", NULL, { "Collectives that will overlap at distances" } },
+    { "forms",
+      "all - derived - known",
+      { "A form is what an algorithm makes", "known: the same machine with other" } },
+  };
+  static const char *const runs[][2] = {
+    { "4", "fidelity: step\njob: {model: m, micro_batch: 1, sequence: 512, kind: fsdp}" },
+    { "4",
+      "fidelity: {kind: packet, mtu: 16KiB}\njob: {model: m, micro_batch: 1, sequence: 512, kind: fsdp}" },
+    { "8",
+      "fidelity: {kind: packet, mtu: 16KiB}\njob: {kind: collective, operations: [{op: all_reduce, size: 16MB}]}" },
+  };
+  guint n[G_N_ELEMENTS (wanted)] = { 0 };
+
+  for (guint k = 0; k < G_N_ELEMENTS (runs); k++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: t\ncluster: {node: dgx-a100, nodes: 2, gpus_per_node: %s, nics_per_node: 2, fabric: switch}\n" MODEL
+        "iterations: 2\ncollectives: plain\n%s\n",
+        runs[k][0], runs[k][1]);
+    g_auto (Explained) it = explained (catalog, yaml, "run");
+
+    for (guint i = 0; i < G_N_ELEMENTS (wanted); i++) {
+      const FabStatement *statement = explained_find (&it, wanted[i].name);
+
+      if (statement == NULL)
+        continue;
+      n[i]++;
+      assert_int_equal (g_strcmp0 (statement->formula, wanted[i].formula), 0);
+      for (guint m = 0; m < 2 && wanted[i].notes[m] != NULL; m++)
+        assert_true (explained_has_note (statement, wanted[i].notes[m]));
+    }
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
+    if (n[i] == 0)
+      fail_msg ("nothing is said of %s", wanted[i].name);
+}
+
 int
 main (void)
 {
@@ -226,6 +279,7 @@ main (void)
     cmocka_unit_test (a_step_is_that_of_the_slowest_rank),
     cmocka_unit_test (what_ranks_repeat_is_a_part_of_their_kernels),
     cmocka_unit_test (experts_have_parts_of_their_own),
+    cmocka_unit_test (what_was_left_out_is_told_in_words),
   };
 
   return play_run_tests ("explain_figures", tests, &catalog);

@@ -105,8 +105,11 @@ check_statement (const FabStatement *statement)
 {
   Formula formula = { statement, statement->formula, 0 };
 
-  if (statement->formula == NULL)
+  if (statement->formula == NULL) {
+    if (statement->terms->len > 0)
+      fail_msg ("%s has terms and no formula", statement->title);
     return;
+  }
   double value = sum_of (&formula);
   assert_int_equal (*formula.at, '\0');
   if (!is_near (value, statement->value, 1e-6) && fabs (value - statement->value) > 1e-12)
