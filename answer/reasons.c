@@ -47,7 +47,7 @@ find_shares (const FabSimulation *simulation)
       note_op (&share, known, record->op);
     }
     share.exposed_ps = (FabTimePs) (sum / n_ranks);
-    if (share.ops->len > 0)
+    if (known->len > 0)
       g_array_append_val (shares, share);
     else
       share_clear (&share);
@@ -165,11 +165,9 @@ fab_run_quantile_ps (const GArray *steps, double fraction)
 static double
 train_days (const FabSimulation *simulation, const GArray *steps)
 {
-  double tokens = fab_simulation_totals (simulation)->train_tokens,
-         tokens_per_s = steps->len > 0 ? g_array_index (steps, FabStepRecord, steps->len - 1).tokens_per_s
-                                       : 0;
+  double tokens_per_s = g_array_index (steps, FabStepRecord, steps->len - 1).tokens_per_s;
 
-  return tokens > 0 && tokens_per_s > 0 ? tokens / tokens_per_s / (24 * 3600) : 0;
+  return tokens_per_s > 0 ? fab_simulation_totals (simulation)->train_tokens / tokens_per_s / (24 * 3600) : 0;
 }
 
 /* --- memory --- */

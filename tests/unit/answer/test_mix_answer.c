@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_mix_answer.c - what a mix knows of its machine and its kinds, the jobs that it draws or reads, and its figures.
- *
- * Eight nodes of one GPU and one NIC stand at two leaf switches, each with one uplink for its four nodes.
- */
+/* test_mix_answer.c - the jobs that a mix draws or reads, its figures, and what no mix can be. */
 #include "tests/support/test.h"
 
 #include <glib/gstdio.h>
 
-#include "answer/job_mix.h"
 #include "answer/mix_losses.h"
-#include "models/models.h"
 #include "sim/base/error.h"
-#include "tests/support/play.h"
+#include "tests/unit/answer/mixes.h"
 
 static FabCatalog *catalog;
-
-#define CLUSTER                                                                     \
-  "cluster: {node: dgx-h100, nodes: 8, gpus_per_node: 1, nics_per_node: 1, fabric:" \
-  " {kind: leaf_spine, nodes_per_leaf: 4, oversubscription: 4}}\ncollectives: plain\n"
-#define EXCHANGE "job: {kind: collective, operations: [{op: all_to_all, size: 1GB}]}"
-#define RING "job: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}"
 
 static Play *
 load (const char *more)
@@ -27,87 +16,6 @@ load (const char *more)
   g_autofree char *yaml = g_strconcat ("name: mixed\n" CLUSTER EXCHANGE "\n", more, NULL);
 
   return play_new (catalog, yaml, NULL);
-}
-
-static FabMixAnswer *
-answer_of (const FabScenario *scenario, GError **error)
-{
-  return fab_mix_answer (scenario, &(FabMixRequest){ .registry = &fab_models, .n_threads = 1 }, error);
-}
-
-static FabMixAnswer *
-good (const FabScenario *scenario)
-{
-  g_autoptr (GError) error = NULL;
-  FabMixAnswer *self = answer_of (scenario, &error);
-
-  if (self == NULL)
-    fail_msg ("%s", error->message);
-  return self;
-}
-
-static const FabMixedKind *
-kind_at (const FabMixAnswer *self, guint i)
-{
-  return &g_array_index (self->kinds, FabMixedKind, i);
-}
-
-static const FabMixJob *
-job_at (const FabMixAnswer *self, guint i)
-{
-  return &g_array_index (self->jobs, FabMixJob, i);
-}
-
-static const char three_kinds[] =
-    "mix:\n"
-    "  jobs:\n"
-    "    - {name: one, nodes: 1, count: 40, every: 10min, work: 1h, " RING "}\n"
-    "    - {name: four, nodes: 4, count: 30, every: 20min, work: 2h, spread: 0.5, " EXCHANGE "}\n"
-    "    - {name: six, priority: 5, nodes: 6, count: 20, every: 40min, work: 2h, " RING "}\n";
-
-/* Of an exchange between four nodes, each sends 3 parts through its NIC; where two are at each leaf, 2 x 2 parts take
- * the uplink of one NIC's rate, 4/3 of the time. A ring sends as much over the uplink as through a NIC. Others that
- * take a share f of the uplink leave 1 - f of it. One GPU has nobody to send to, and its step takes no time. */
-static void
-kinds_answer_to_places_and_others (G_GNUC_UNUSED void **state)
-{
-  g_autoptr (Play) play = load (three_kinds);
-  g_autoptr (FabMixAnswer) self = good (play->scenario);
-  static const double others[] = { 0, 0.25, 0.5, 0.75, 0.9 };
-
-  assert_int_equal (self->n_nodes, 8);
-  assert_int_equal (self->gpus_per_node, 1);
-  assert_int_equal (self->machine.n_groups, 2);
-  for (guint g = 0; g < 2; g++) {
-    assert_int_equal (self->machine.group_nodes[g], 4);
-    assert_string_equal (self->group_names[g], g == 0 ? "leaf0" : "leaf1");
-  }
-  assert_null (self->group_names[2]);
-  assert_int_equal (self->kinds->len, 3);
-  for (guint i = 0; i < 3; i++) {
-    const FabMixedKind *kind = kind_at (self, i);
-    const FabMixKind *table = &kind->table;
-
-    assert_int_equal (table->n_loads, 5);
-    assert_int_equal (table->n_levels, i == 1 ? 2 : 1);
-    assert_null (table->failures);
-    assert_near (table->nodes_per_group[0], i == 0 ? 1 : i == 1 ? 4 : 3, 1e-12);
-    assert_near (kind->inter_node_fraction + 1, i == 0 ? 1 : 2, 1e-9);
-    for (guint k = 0; k < 5; k++) {
-      assert_near (table->others[k] + 1, others[k] + 1, 1e-12);
-      assert_near (table->slowdown[k], i == 2 ? 1 / (1 - others[k]) : 1, 1e-3);
-    }
-    assert_near (table->own_load[0] + 1, i == 2 ? 2 : 1, 1e-3);
-    assert_near (table->duty[0] + 1, i == 0 ? 1 : 2, 1e-3);
-  }
-  const FabMixKind *four = &kind_at (self, 1)->table;
-  assert_near (four->nodes_per_group[1], 2, 1e-12);
-  assert_near (four->own_load[1], 1, 1e-3);
-  assert_near (four->duty[1], 1, 1e-3);
-  for (guint k = 0; k < 5; k++)
-    assert_near (four->slowdown[5 + k], 4.0 / 3 / (1 - others[k]), 1e-3);
-  assert_true (kind_at (self, 0)->step_s == 0 && kind_at (self, 1)->step_s > 0);
-  assert_near (kind_at (self, 1)->step_s, kind_at (self, 1)->point->step_s, 1e-9);
 }
 
 static double
@@ -362,7 +270,7 @@ figures_are_those_of_the_jobs (G_GNUC_UNUSED void **state)
                                               placements[i / 3], orders[i % 3],
                                               has_backfill ? "true" : "false",
                                               has_preemption ? "  preempt: true\n" : "");
-    g_autofree char *text = g_strconcat (three_kinds, rules, NULL);
+    g_autofree char *text = g_strconcat (THREE_KINDS, rules, NULL);
     g_autoptr (Play) play = load (text);
     g_autoptr (FabMixAnswer) self = good (play->scenario);
     const char *names[8];
@@ -384,55 +292,6 @@ figures_are_those_of_the_jobs (G_GNUC_UNUSED void **state)
     check_fractions (self);
     check_worst (play, self);
     check_changes (play, self, names);
-  }
-}
-
-/* --- places --- */
-
-/* Sixteen nodes at four leaves. The four of an exchange are at one leaf, two at each of two, or each at its own: then
- * 3 x 1 parts take each uplink, as many as go through a NIC. Each level is played alone and with four loads of others,
- * but for jobs that need no uplink. Where the scenario places its own job is of no matter. */
-static void
-each_place_and_each_load_is_played (G_GNUC_UNUSED void **state)
-{
-  static const char *const placed[] = { "", ", placement: random", ", placement: strided, place_stride: 3",
-                                        ", places: 32" };
-
-  for (guint i = 0; i < G_N_ELEMENTS (placed); i++) {
-    g_autofree char *yaml = g_strdup_printf (
-        "name: t\ncluster: {node: dgx-h100, nodes: 16, gpus_per_node: 1, nics_per_node: 1, fabric: {kind: leaf_spine, "
-        "nodes_per_leaf: 4, oversubscription: 4}%s}\ncollectives: plain\n" RING
-        "\nmix: {jobs: [{name: four, nodes: 4, count: 1, " EXCHANGE
-        "}, {name: all, nodes: 16, count: 1, " RING "}]}\n",
-        placed[i]);
-    g_autoptr (Play) play = play_new (catalog, yaml, NULL);
-    FabPulse pulse = { 0 };
-    g_autoptr (FabMixAnswer) self = fab_mix_answer (
-        play->scenario, &(FabMixRequest){ .registry = &fab_models, .n_threads = 1, .pulse = &pulse }, NULL);
-    const FabMixKind *four = &kind_at (self, 0)->table, *all = &kind_at (self, 1)->table;
-
-    assert_int_equal (self->n_nodes, 16);
-    assert_int_equal (self->machine.n_groups, 4);
-    for (guint g = 0; g < 4; g++)
-      assert_int_equal (self->machine.group_nodes[g], 4);
-    assert_int_equal (pulse.n_known, 1 + 5 + 5 + 5);
-    assert_int_equal (pulse.n_done, pulse.n_known);
-    assert_int_equal (four->n_levels, 3);
-    assert_int_equal (all->n_levels, 1);
-    assert_near (all->nodes_per_group[0], 4, 1e-12);
-    for (guint level = 0; level < 3; level++) {
-      static const double nodes[] = { 4, 2, 1 }, alone[] = { 1, 4.0 / 3, 1 };
-
-      assert_near (four->nodes_per_group[level], nodes[level], 1e-12);
-      if (level == 0)
-        assert_true (four->own_load[level] == 0); /* no uplink carries anything */
-      else
-        assert_near (four->own_load[level], 1, 1e-3);
-      assert_near (four->duty[level], 1, 1e-3);
-      for (guint k = 0; k < 5; k++)
-        assert_near (four->slowdown[5 * level + k], level == 0 ? 1 : alone[level] / (1 - four->others[k]),
-                     1e-3);
-    }
   }
 }
 
@@ -768,10 +627,8 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (kinds_answer_to_places_and_others),
     cmocka_unit_test (jobs_arrive_at_random),
     cmocka_unit_test (figures_are_those_of_the_jobs),
-    cmocka_unit_test (each_place_and_each_load_is_played),
     cmocka_unit_test (jobs_fail_as_the_scenario_says),
     cmocka_unit_test (jobs_of_a_log),
     cmocka_unit_test (logs_without_such_jobs),

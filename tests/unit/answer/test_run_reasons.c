@@ -96,6 +96,34 @@ check_name (const FabRunResult *result, const FabRunPathPart *part)
   assert_string_equal (part->name, name);
 }
 
+/* Communication on the path has the dimension of its collective, and all else has none. */
+static void
+check_dimensions (const FabRunResult *result)
+{
+  const FabProbe *probe = fab_simulation_probe (result->simulation);
+
+  for (guint d = 0; d <= FAB_N_DIMENSIONS; d++) {
+    const char *dimension = d < FAB_N_DIMENSIONS ? fab_dimension_names[d] : NULL;
+    FabTimePs told_ps = 0, wanted_ps = 0;
+
+    for (guint i = 0; i < result->reasons.path->len; i++) {
+      const FabRunPathPart *part = &g_array_index (result->reasons.path, FabRunPathPart, i);
+
+      told_ps += g_strcmp0 (part->dimension, dimension) == 0 ? part->time_ps : 0;
+    }
+    for (guint i = 0; i < probe->path->len; i++) {
+      const FabPathRecord *record = &g_array_index (probe->path, FabPathRecord, i);
+      const char *own = record->collective < 0 ? NULL
+                                               : g_array_index (probe->collectives, FabCollectiveRecord,
+                                                                (guint) record->collective)
+                                                     .dimension;
+
+      wanted_ps += g_strcmp0 (own, dimension) == 0 ? record->end_ps - record->start_ps : 0;
+    }
+    assert_int_equal (told_ps, wanted_ps);
+  }
+}
+
 /* Parts of the path, the longest first, are as long as the path is. */
 static void
 check_path (const FabRunResult *result)
@@ -125,6 +153,7 @@ check_path (const FabRunResult *result)
     }
   }
   assert_true (sum_ps == whole_ps && parts->len > 0);
+  check_dimensions (result);
   assert_true (sum_ps == fab_run_last_step (result)->times.duration_ps);
 }
 
@@ -285,15 +314,22 @@ sizes_of_messages_are_counted (G_GNUC_UNUSED void **state)
 static void
 days_of_training_are_those_of_the_last_step (G_GNUC_UNUSED void **state)
 {
-  for (guint is_known = 0; is_known < 2; is_known++) {
+  static const struct {
+    const char *model, *tokens, *mfu;
+  } cases[] = { { "gpt2", "", "40%" },
+                { "gpt2", "train_tokens: 1e9, ", "40%" },
+                { "llama3-405b", "train_tokens: 1e9, ", "0.1%" } }; /* less than a token a second */
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autofree char *yaml = g_strdup_printf (
         "name: t\niterations: 2\ncluster: {node: dgx-a100, gpus_per_node: 2}\n"
-        "job: {kind: ddp, model: gpt2, micro_batch: 4, sequence: 1024, %scompute: {kind: mfu, mfu: 40%%}}\n",
-        is_known ? "train_tokens: 1e9, " : "");
+        "job: {kind: ddp, model: %s, micro_batch: 4, sequence: 1024, %scompute: {kind: mfu, mfu: %s}}\n",
+        cases[i].model, cases[i].tokens, cases[i].mfu);
     g_autoptr (Play) play = play_new (catalog, yaml, NULL);
     FabRunResult result = run (play);
 
-    if (is_known)
+    assert_int_equal (fab_run_last_step (&result)->tokens_per_s < 1, i == 2);
+    if (i > 0)
       assert_near (result.reasons.train_days * 86400 * fab_run_last_step (&result)->tokens_per_s, 1e9, 1e-9);
     else
       assert_near (result.reasons.train_days, 0, 0);
