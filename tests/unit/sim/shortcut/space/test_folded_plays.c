@@ -253,6 +253,49 @@ make_pairs (gconstpointer owner, G_GNUC_UNUSED const FabCollectivePlan *plan)
   return schedule;
 }
 
+/* One lane over links that no lane of the pairs crosses. */
+static FabSchedule *
+make_last (gconstpointer owner, G_GNUC_UNUSED const FabCollectivePlan *plan)
+{
+  const Rig *rig = owner;
+  FabSchedule *schedule = fab_schedule_new (&rig->cluster);
+  FabGroup group = rig_group (rig);
+  FabHop hop;
+
+  assert_true (fab_hop_ranks (&group, N - 1, 0, &hop, NULL));
+  fab_schedule_lane (schedule, &hop, 1, 1, 4);
+  return schedule;
+}
+
+/* Makes collective `c` one of these messages, which are those of the first one with this footprint. */
+static void
+set_messages (Job *self, guint c, FabSchedule *(*make) (gconstpointer, const FabCollectivePlan *),
+              const FabFootprint *footprint, double limit, FabTimePs steps_ps)
+{
+  FabCollectivePlan *plan = &self->dag->collectives[c].plan;
+
+  plan->footprint = footprint;
+  plan->wire_factor = 2;
+  plan->steps = (FabCollectivePlanSteps){ .make = make,
+                                          .owner = self->rig,
+                                          .pace_bytes_per_s = limit / plan->wire_factor,
+                                          .steps_ps = steps_ps,
+                                          .intra_cost = 1,
+                                          .inter_cost = 1 };
+  self->plans[c] = *plan;
+}
+
+/* Returns how many lanes are played of a collective where all may be under way. */
+static guint
+lanes_of (Job *self, guint c)
+{
+  const FabEpisodeInput input = input_of (self, &self->plans[c]);
+  g_autoptr (FabPlay) play = input.play (input.owner, self->net.net, &input, FAB_FOLDED_FOR_ALL,
+                                         (FabDone){ do_nothing, self, 0 });
+
+  return fab_schedule_n_lanes (play->schedule);
+}
+
 /* Two plans that never meet have one schedule. Two lanes fill a link at a limit of 1/8 of its rate for each byte, of
  * which half is said per byte on the wire; latencies tell lanes apart where a quarter of the steps takes less. The
  * schedule is folded for the higher limit, where both have one, and for the shorter steps. */
@@ -278,27 +321,38 @@ a_kind_is_folded_for_all_of_its_plans (G_GNUC_UNUSED void **state)
     job_init (&job, &form, ops, 2);
 
     for (guint i = 0; i < 2; i++) {
-      FabCollectivePlan *plan = &job.dag->collectives[i].plan;
       double limit = rows[r].parts[i] > 0 ? (double) FAB_PS_PER_S / rows[r].parts[i] : 0;
 
-      plan->footprint = job.dag->collectives[0].plan.footprint;
-      plan->wire_factor = 2;
-      plan->steps = (FabCollectivePlanSteps){ .make = make_pairs,
-                                              .owner = job.rig,
-                                              .pace_bytes_per_s = limit / 2,
-                                              .steps_ps = rows[r].steps_ps[i],
-                                              .intra_cost = 1,
-                                              .inter_cost = 1 };
-      job.plans[i] = *plan;
+      set_messages (&job, i, make_pairs, job.dag->collectives[0].plan.footprint, limit, rows[r].steps_ps[i]);
     }
-    for (guint i = 0; i < 2; i++) {
-      const FabEpisodeInput input = input_of (&job, &job.plans[i]);
-      g_autoptr (FabPlay) play = input.play (input.owner, job.net.net, &input, FAB_FOLDED_FOR_ALL,
-                                             (FabDone){ do_nothing, &job, 0 });
+    for (guint i = 0; i < 2; i++)
+      if (lanes_of (&job, i) != rows[r].n_lanes)
+        fail_msg ("row %u: %u lanes", r, lanes_of (&job, i));
+    job_clear (&job);
+  }
+}
 
-      if (fab_schedule_n_lanes (play->schedule) != rows[r].n_lanes)
-        fail_msg ("row %u: %u lanes", r, fab_schedule_n_lanes (play->schedule));
-    }
+/* A limit is one of a kind that is never under way twice: the pairs are so where they are one of three collectives that
+ * may meet, and not where they are two of them. */
+static void
+a_kind_that_meets_itself_has_no_limit (G_GNUC_UNUSED void **state)
+{
+  const FabOp ops[] = { FAB_OP_ALL_REDUCE, FAB_OP_ALL_REDUCE, FAB_OP_ALL_GATHER };
+  const Form form = { .ops = &fab_net_step };
+
+  for (guint n_pairs = 1; n_pairs <= 2; n_pairs++) {
+    Job job;
+    job_init (&job, &form, ops, 3);
+    const FabFootprint *last = job.dag->collectives[0].plan.footprint,
+                       *pairs = job.dag->collectives[2].plan.footprint;
+
+    for (guint i = 0; i < 3; i++)
+      if (i < 3 - n_pairs)
+        set_messages (&job, i, make_last, last, 0, 4000);
+      else
+        set_messages (&job, i, make_pairs, pairs, (double) FAB_PS_PER_S / 9, 4000);
+    assert_int_equal (lanes_of (&job, 2), n_pairs);
+    assert_int_equal (lanes_of (&job, 0), 1);
     job_clear (&job);
   }
 }
@@ -373,6 +427,7 @@ main (void)
     cmocka_unit_test (streams_are_kinds_too),
     cmocka_unit_test (a_pipeline_is_one_kind_however_it_is_cut),
     cmocka_unit_test (a_kind_is_folded_for_all_of_its_plans),
+    cmocka_unit_test (a_kind_that_meets_itself_has_no_limit),
     cmocka_unit_test (rotations_are_of_the_kinds_under_way),
     cmocka_unit_test (the_end_is_told_and_is_that_of_all_lanes),
   };
