@@ -96,7 +96,7 @@ plan (Scene *self, FabBytes bytes, FabLinkId first, guint n)
     footprint->weights[i] = footprint->line_weights[i] = 1;
   }
   footprint->n = n;
-  footprint->rate_bytes_per_s = 1e12;
+  footprint->rate_bytes_per_s = footprint->line_bound_bytes_per_s = 1e12;
   *added = (FabCollectivePlan){
     .bytes = bytes, .footprint = footprint, .wire_factor = 1, .n_connections = 1
   };

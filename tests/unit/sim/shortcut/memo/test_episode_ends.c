@@ -573,6 +573,69 @@ episodes_are_apart_once_all_are_known (G_GNUC_UNUSED void **state)
   }
 }
 
+/* A job of the first two collectives that were planned, of which the second begins 40 ps after the first. */
+static FabDag *
+dag_of_two (const Scene *self)
+{
+  g_autoptr (FabDagBuilder) builder = fab_dag_builder_new ();
+  guint rank_class = fab_dag_builder_class (builder, "all", 0, 2);
+
+  for (guint i = 0; i < 2; i++) {
+    guint stream = fab_dag_builder_stream (builder, rank_class, "comm");
+
+    if (i > 0)
+      fab_dag_builder_work (builder, stream, FAB_SPAN_COMPUTE, 40, g_strdup ("work"));
+    fab_dag_builder_join (builder, stream,
+                          fab_dag_builder_collective (builder, g_ptr_array_index (self->plans, i),
+                                                      FAB_DIMENSION_OTHER, g_strdup ("c")));
+  }
+  return fab_dag_builder_freeze (builder);
+}
+
+static FabEpisodeInput
+input_of (gpointer n_asked, const FabJobCollective *collective)
+{
+  ++*(guint *) n_asked;
+  return (FabEpisodeInput){ .plan = collective->plan };
+}
+
+/* The job's episode of two collectives is rehearsed where the network traces lines, episodes are apart, collectives
+ * were warmed up, and there are no others. Elsewhere nobody looks at the job, which is run twice for that. */
+static void
+episodes_are_rehearsed_where_it_helps (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    gboolean traces, is_separable;
+    guint n_plans;
+    gboolean is_all;
+    guint n_rehearsals;
+  } rows[] = {
+    { TRUE, TRUE, 2, TRUE, 1 }, { FALSE, TRUE, 2, TRUE, 0 }, { TRUE, FALSE, 2, TRUE, 0 },
+    { TRUE, TRUE, 1, TRUE, 0 }, { TRUE, TRUE, 2, FALSE, 0 },
+  };
+
+  for (guint r = 0; r < G_N_ELEMENTS (rows); r++) {
+    g_autoptr (Scene) scene = scene_new ();
+    guint n_asked = 0;
+    if (rows[r].traces)
+      scene->nets.ops.trace = trace_nothing;
+    if (rows[r].is_separable)
+      scene->nets.ops.is_separable = fake_nets ().ops.is_separable;
+    scene_open (scene, TRUE);
+    warm_up (scene, rows[r].n_plans, 100, TRUE);
+    plan (scene, 101, 0, 2);
+    g_autoptr (FabDag) dag = dag_of_two (scene);
+    const FabWarmUpEnv env = { &scene->nets.ops, &scene->nets, scene->net->env, 1, rows[r].is_all, 0 };
+    const FabExecutorEnv job = {
+      .engine = scene->engine, .net = scene->net, .dag = dag, .peak_flops_per_s = 1e12, .n_iterations = 1
+    };
+
+    fab_episodes_rehearse (scene->episodes, &env, &job, input_of, &n_asked);
+    assert_int_equal (fab_episodes_count (scene->episodes).n_rehearsals, rows[r].n_rehearsals);
+    assert_int_equal (n_asked, 4 * rows[r].n_rehearsals);
+  }
+}
+
 /* Without memory nothing is warmed up. */
 static void
 what_remembers_nothing_is_not_warmed_up (G_GNUC_UNUSED void **state)
@@ -610,6 +673,7 @@ main (void)
     cmocka_unit_test (very_many_are_not_warmed_up),
     cmocka_unit_test (alike_collectives_are_warmed_up_once),
     cmocka_unit_test (episodes_are_apart_once_all_are_known),
+    cmocka_unit_test (episodes_are_rehearsed_where_it_helps),
     cmocka_unit_test (what_remembers_nothing_is_not_warmed_up),
   };
 
