@@ -208,6 +208,13 @@ fold_kinds (const FabFoldedPlays *self, const GArray *kinds, const GPtrArray *co
                                       .n_apart = self->env.job.n_apart });
 }
 
+static void
+add_to_part (GArray *part, guint8 *is_done, guint kind)
+{
+  is_done[kind] = TRUE;
+  g_array_append_val (part, kind);
+}
+
 /* Folds the kinds of one part: those that may be under way with `first`, with others of those, and so on. */
 static void
 fold_part (FabFoldedPlays *self, const guint8 *may_meet, guint8 *is_done, guint first)
@@ -215,34 +222,28 @@ fold_part (FabFoldedPlays *self, const guint8 *may_meet, guint8 *is_done, guint 
   g_autoptr (GArray) part = g_array_new (FALSE, FALSE, sizeof (guint));
   guint n = self->kinds->len;
 
-  is_done[first] = TRUE;
-  g_array_append_val (part, first);
+  add_to_part (part, is_done, first);
   for (guint i = 0; i < part->len; i++) {
     guint k = g_array_index (part, guint, i);
 
     kind_at (self, k)->use.is_once = !may_meet[(gsize) k * n + k];
     kind_at (self, k)->part = first;
     for (guint other = 0; other < n; other++)
-      if (!is_done[other] && may_meet[(gsize) k * n + other]) {
-        is_done[other] = TRUE;
-        g_array_append_val (part, other);
-      }
+      if (!is_done[other] && may_meet[(gsize) k * n + other])
+        add_to_part (part, is_done, other);
   }
   if (!rotates (self))
     fold_kinds (self, part, NULL);
 }
 
-/* All kinds are one part. */
+/* All kinds are one part, and each may be under way twice. */
 static void
 fold_whole (FabFoldedPlays *self)
 {
   g_autoptr (GArray) part = g_array_new (FALSE, FALSE, sizeof (guint));
 
-  for (guint k = 0; k < self->kinds->len; k++) {
-    kind_at (self, k)->use.is_once = FALSE;
-    kind_at (self, k)->part = 0;
+  for (guint k = 0; k < self->kinds->len; k++)
     g_array_append_val (part, k);
-  }
   if (!rotates (self))
     fold_kinds (self, part, NULL);
 }

@@ -30,6 +30,7 @@ typedef struct {
   gboolean is_one_after_another, has_company;
   const char *algorithm;            /* NULL: rings */
   guint n_chunks[MOST_COLLECTIVES]; /* 0: as many as the library says */
+  guint n_more;                     /* collectives like the last one, which follow it */
 } Form;
 
 static void
@@ -61,6 +62,10 @@ job_init (Job *self, const Form *form, const FabOp *ops, guint n)
                           fab_dag_builder_collective (builder, &self->plans[i], FAB_DIMENSION_OTHER,
                                                       g_strdup ("c")));
   }
+  for (guint i = 0; i < form->n_more; i++)
+    fab_dag_builder_join (builder, stream,
+                          fab_dag_builder_collective (builder, &self->plans[n - 1], FAB_DIMENSION_OTHER,
+                                                      g_strdup ("c")));
   self->dag = fab_dag_builder_freeze (builder);
   self->plays = fab_folded_plays_new (
       &(FabFoldedPlaysEnv){ .job = { .net = self->net.net, .dag = self->dag, .is_alone = !form->has_company },
@@ -282,7 +287,8 @@ set_messages (Job *self, guint c, FabSchedule *(*make) (gconstpointer, const Fab
                                           .steps_ps = steps_ps,
                                           .intra_cost = 1,
                                           .inter_cost = 1 };
-  self->plans[c] = *plan;
+  if (c < self->n_plans)
+    self->plans[c] = *plan;
 }
 
 /* Returns how many lanes are played of a collective where all may be under way. */
@@ -353,6 +359,28 @@ a_kind_that_meets_itself_has_no_limit (G_GNUC_UNUSED void **state)
         set_messages (&job, i, make_pairs, pairs, (double) FAB_PS_PER_S / 9, 4000);
     assert_int_equal (lanes_of (&job, 2), n_pairs);
     assert_int_equal (lanes_of (&job, 0), 1);
+    job_clear (&job);
+  }
+}
+
+/* What may be under way together is not looked at in a job of so many collectives (test_concurrent_kinds.c): all kinds
+ * are one part then, although they follow one another, and none has a limit. */
+static void
+very_many_collectives_are_one_part (G_GNUC_UNUSED void **state)
+{
+  const FabOp ops[] = { FAB_OP_ALL_REDUCE, FAB_OP_ALL_GATHER };
+
+  for (guint is_many = 0; is_many < 2; is_many++) {
+    const Form form = { .ops = &fab_net_step, .is_one_after_another = TRUE, .n_more = is_many ? 3162 : 10 };
+    Job job;
+    job_init (&job, &form, ops, 2);
+
+    set_messages (&job, 0, make_pairs, job.plans[0].footprint, (double) FAB_PS_PER_S / 9, 4000);
+    for (guint c = 1; c < job.dag->n_collectives; c++)
+      set_messages (&job, c, make_last, job.plans[1].footprint, 0, 4000);
+    assert_int_equal (lanes_of (&job, 0), 1 + is_many);
+    assert_int_equal (lanes_of (&job, 1), 1);
+    assert_int_equal (extend (&job, FAB_FOLDED_FOR_NONE, 0), is_many ? 1 : FAB_FOLDED_FOR_ALL);
     job_clear (&job);
   }
 }
@@ -428,6 +456,7 @@ main (void)
     cmocka_unit_test (a_pipeline_is_one_kind_however_it_is_cut),
     cmocka_unit_test (a_kind_is_folded_for_all_of_its_plans),
     cmocka_unit_test (a_kind_that_meets_itself_has_no_limit),
+    cmocka_unit_test (very_many_collectives_are_one_part),
     cmocka_unit_test (rotations_are_of_the_kinds_under_way),
     cmocka_unit_test (the_end_is_told_and_is_that_of_all_lanes),
   };
