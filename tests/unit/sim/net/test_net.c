@@ -252,6 +252,25 @@ dead_links_are_found_on_footprints (G_GNUC_UNUSED void **state)
   meter_clear (&meter);
 }
 
+static guint n_forgotten;
+
+static void
+count_forget (G_GNUC_UNUSED FabNet *net)
+{
+  n_forgotten++;
+}
+
+/* A network that has nothing to forget has no operation for it. */
+static void
+networks_forget_what_they_can (G_GNUC_UNUSED void **state)
+{
+  const FabNetOps with = { .forget = count_forget }, without = { .forget = NULL };
+
+  for (guint i = 0; i < 2; i++)
+    fab_net_forget (&(FabNet){ .ops = i == 0 ? &with : &without });
+  assert_int_equal (n_forgotten, 1);
+}
+
 /* Times are rounded up to a ps, but not for the last digit of a double. */
 static void
 flows_take_whole_picoseconds (G_GNUC_UNUSED void **state)
@@ -338,6 +357,7 @@ main (void)
     cmocka_unit_test (small_loads_are_drained),
     cmocka_unit_test (queues_of_lanes_add_up),
     cmocka_unit_test (dead_links_are_found_on_footprints),
+    cmocka_unit_test (networks_forget_what_they_can),
     cmocka_unit_test (flows_take_whole_picoseconds),
     cmocka_unit_test (streams_have_a_rate_and_a_bound),
     cmocka_unit_test (spreading_keeps_the_rate_of_the_ports),
