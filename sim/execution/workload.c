@@ -18,7 +18,7 @@ fab_job_totals_add_formula (FabJobTotals *self, const FabMemoryFormula *formula)
 {
   if (self->memory_formulas == NULL)
     self->memory_formulas = g_array_new (FALSE, FALSE, sizeof (FabMemoryFormula));
-  g_array_append_vals (self->memory_formulas, formula, 1);
+  g_array_append_val (self->memory_formulas, *formula);
 }
 
 const FabMemoryFormula *

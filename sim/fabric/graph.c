@@ -129,7 +129,7 @@ take_form (FabGraphBuilder *self, const FabLink *form)
   for (guint i = n; i-- > 0 && i + n_looked_at >= n;)
     if (is_same_form (&g_array_index (self->forms, FabLink, i), form))
       return i;
-  g_array_append_vals (self->forms, form, 1);
+  g_array_append_val (self->forms, *form);
   return n;
 }
 

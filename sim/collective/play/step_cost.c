@@ -184,7 +184,7 @@ remember (FabSchedule *schedule, const FabStepCost *cost)
 {
   if (schedule->step_costs == NULL)
     schedule->step_costs = g_array_new (FALSE, FALSE, sizeof (FabStepCost));
-  g_array_append_vals (schedule->step_costs, cost, 1);
+  g_array_append_val (schedule->step_costs, *cost);
 }
 
 FabStepCost

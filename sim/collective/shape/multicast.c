@@ -86,7 +86,7 @@ fab_multicast_load (FabSendGraph *sends, const FabGroup *group, guint node, cons
 
     if (!add_wire (sends, group, centre, fab_group_gpu (group, node, local), 1.0 / n, read, &send, error))
       return FALSE;
-    g_array_append_vals (fab_send_list (sums, local), &send, 1);
+    g_array_append_val (fab_send_list (sums, local), send);
   }
   return TRUE;
 }

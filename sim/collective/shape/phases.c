@@ -74,7 +74,7 @@ add_send (FabPhases *self, const FabSend *send)
   if (self->is_next)
     g_array_append_val (self->starts, self->sends->len);
   self->is_next = FALSE;
-  g_array_append_vals (self->sends, send, 1);
+  g_array_append_val (self->sends, *send);
 }
 
 void

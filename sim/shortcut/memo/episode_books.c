@@ -66,7 +66,7 @@ describe_stream (const FabNet *net, const FabStream *stream, FabPlayTraits *trai
   if (traits->words == NULL)
     return;
   g_array_append_vals (traits->words, &told, sizeof told / sizeof (guint64));
-  g_array_append_vals (traits->words, &footprint->rate_bytes_per_s, 1);
+  g_array_append_val (traits->words, footprint->rate_bytes_per_s);
   g_array_append_vals (traits->words, footprint->weights, footprint->n);
   g_array_append_vals (traits->words, footprint->line_weights, footprint->n);
   g_array_append_vals (traits->links, footprint->links, footprint->n);
