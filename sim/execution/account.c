@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/order.h"
 #include "sim/execution/contention.h"
 #include "sim/execution/dag.h"
 #include "sim/execution/overlap.h"
@@ -34,7 +35,7 @@ typedef struct {
 
 /* A change of the rate over a link. */
 typedef struct {
-  FabTimePs time_ps;
+  FabTimePs time_ps; /* first: they are sorted by it */
   double change_bytes_per_s;
   gint change; /* change of the number of collectives that use it */
 } Step;
@@ -47,14 +48,6 @@ busiest_first (gconstpointer a, gconstpointer b)
   if (x->busy_fraction != y->busy_fraction)
     return x->busy_fraction > y->busy_fraction ? -1 : 1;
   return x->link < y->link ? -1 : 1;
-}
-
-static gint
-compare_steps (gconstpointer a, gconstpointer b)
-{
-  const Step *x = a, *y = b;
-
-  return x->time_ps < y->time_ps ? -1 : x->time_ps > y->time_ps;
 }
 
 /* Returns the links that bind some collective, the busiest first. */
@@ -108,7 +101,7 @@ make_steps (const FabDag *dag, const GArray *records, guint link)
     g_array_append_val (steps, start);
     g_array_append_val (steps, end);
   }
-  g_array_sort (steps, compare_steps);
+  g_array_sort (steps, fab_order_int64s);
   return steps;
 }
 
@@ -151,7 +144,7 @@ samples_add (const FabDag *dag, guint iteration, const GArray *records, const GA
 G_STATIC_ASSERT (FAB_N_DIMENSIONS <= 7 && FAB_N_OPS <= 9);
 
 typedef struct {
-  FabTimePs time_ps;
+  FabTimePs time_ps; /* first: they are sorted by it */
   FabDimension dimension;
   FabOp op;
   FabScope scope;
@@ -167,14 +160,6 @@ typedef struct {
   __int128 exposed_parts[FAB_N_DIMENSIONS][FAB_N_OPS][FAB_N_SCOPES];
 } Sweep;
 
-static gint
-compare_edges (gconstpointer a, gconstpointer b)
-{
-  const Edge *x = a, *y = b;
-
-  return x->time_ps < y->time_ps ? -1 : x->time_ps > y->time_ps;
-}
-
 static GArray *
 make_edges (const GArray *comm_spans)
 {
@@ -188,7 +173,7 @@ make_edges (const GArray *comm_spans)
     g_array_append_val (edges, start);
     g_array_append_val (edges, end);
   }
-  g_array_sort (edges, compare_edges);
+  g_array_sort (edges, fab_order_int64s);
   return edges;
 }
 
