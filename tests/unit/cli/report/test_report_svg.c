@@ -179,7 +179,11 @@ test_short_parts_are_seen (G_GNUC_UNUSED void **state)
   assert_int_equal (bar->len, 2);
   assert_true (drawn_number (drawing_at (bar, 1), "width") > 0);
   assert_int_equal (empty->len, 0);
-  assert_true (drawing_says (drawing, "0 s, exposed 0.0 %"));
+  g_autofree char *nothing = g_strdup_printf (
+      "{\"runs\":[{\"name\":\"one\",\"ranks\":8,\"iterations\":[%s]}]}", none);
+  g_autoptr (GPtrArray) alone = drawn (nothing, "exposed");
+  assert_near (drawn_number (drawing_text (drawing, "0 s, exposed 0.0 %"), "x"), 258, 0);
+  assert_near (drawn_number (drawing_text (alone, "0 s, exposed 0.0 %"), "x"), 258, 0);
 }
 
 /* --- sweep --- */
