@@ -13,8 +13,9 @@
   "(4, 'ncclKernel_SendRecv');"                                                                               \
   "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, streamId, correlationId, globalPid, shortName);"
 
-static FabTrace *
-read_report (const char *sql, GError **error)
+/* Adds what a report holds to the trace; what is refused is told and not read. */
+static gboolean
+read_into (FabTrace *trace, const char *sql, GError **error)
 {
   g_autofree char *folder = g_dir_make_tmp ("nsys-XXXXXX", NULL),
                   *path = g_build_filename (folder, "r.sqlite", NULL);
@@ -24,10 +25,24 @@ read_report (const char *sql, GError **error)
   if (sqlite3_exec (db, sql, NULL, NULL, NULL) != SQLITE_OK)
     fail_msg ("%s", sqlite3_errmsg (db));
   sqlite3_close (db);
-  FabTrace *made = fab_trace_read ((char *[]){ path, NULL }, NULL, NULL, error);
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (FabFileBytes) bytes = fab_file_bytes_open (path, NULL);
+  assert_true (fab_file_bytes_next (bytes, NULL));
+  gboolean is_read = fab_trace_read_bytes (trace, bytes, &problem);
+  assert_int_equal (is_read, problem == NULL);
+  if (problem != NULL)
+    g_propagate_error (error, g_steal_pointer (&problem));
   g_remove (path);
   g_rmdir (folder);
-  return made;
+  return is_read;
+}
+
+static FabTrace *
+read_report (const char *sql, GError **error)
+{
+  g_autoptr (FabTrace) trace = fab_trace_new ();
+
+  return read_into (trace, sql, error) && fab_trace_finish (trace, error) ? g_steal_pointer (&trace) : NULL;
 }
 
 static void
@@ -98,6 +113,10 @@ names_of_ranges_and_sets (G_GNUC_UNUSED void **state)
       "(30, 40, 'profilerstep#4', NULL, 16777219), (40, 50, 'epoch 5', NULL, 16777219);",
       "rank 0 of 0\nstep 1: 0-10000\nstep 2: 10000-20000\nstep 3: 20000-30000\nstep 4: 30000-40000\n"
       "10000-20000 copy of memory: copy, stream 8, step 1\n50000-60000 gemm: compute, stream 7, step -1\n");
+  assert_report (ONE_KERNEL CALLS "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1999, 1, 16777219);"
+                                  "CREATE TABLE NVTX_EVENTS (start, end, text, textId, globalTid);"
+                                  "INSERT INTO NVTX_EVENTS VALUES (1000, 2000, 'iter 6', NULL, 16777219);",
+                 "rank 0 of 0\nstep 6: 1000000-2000000\n50000-60000 gemm: compute, stream 7, step 0\n");
   static const struct {
     const char *start;
     gboolean is_good;
@@ -149,6 +168,9 @@ processes_on_devices_are_ranks (G_GNUC_UNUSED void **state)
                       1000);
   }
   assert_int_equal (n_notes (trace, "its 3 processes and devices count as ranks in the order of devices"), 1);
+  g_autoptr (FabTrace) twice = fab_trace_new ();
+  assert_true (read_into (twice, sql, NULL) && read_into (twice, sql, NULL));
+  assert_int_equal (n_notes (twice, "its 3 processes and devices count as ranks in the order of devices"), 2);
   g_autoptr (FabTrace) two = read_report (
       TABLES
       "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (0, 2, 1, 7, 1, 16777216, 1), (3, 4, 0, 7, 1, 16777216, 1);",
