@@ -143,6 +143,72 @@ pairs_share_what_is_printed (G_GNUC_UNUSED void **state)
   }
 }
 
+#define LATENCY "# OSU MPI Latency Test v7\n"
+
+/* What a row has behind its value: shortest and longest time and the number of samples, where the head says so. */
+static void
+rows_have_spread (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *rows;
+    FabTimePs min_ps, max_ps;
+    guint n_samples;
+  } cases[] = {
+    { "# Size Avg Latency(us) Min Latency(us) Max Latency(us) Iterations\n8 3.00 2.00 5.00 1000\n", 2000000,
+      5000000, 1000 },
+    { "# Size Avg Latency(us) Min Latency(us) Max Latency(us) Iterations\n8 3.00 2.00 5.00\n", 2000000,
+      5000000, 0 },
+    { "# Size Avg Latency(us) Min Latency(us) Max Latency(us) Iterations\n8 3.00 2.00\n", 0, 0, 0 },
+    { "# Size Avg Latency(us) Min Lat(us) Max Lat(us) P99 Tail Lat(us)\n8 3.00 2.00 5.00 1000\n", 0, 0, 0 },
+    { "# Size Avg Latency(us) Min Lat(us)\n8 3.00 2.00 5.00 1000\n", 0, 0, 0 },
+    { "# Size Latency(us)\n8 3.00 2.00 5.00 1000\n", 0, 0, 0 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *text = g_strconcat (LATENCY, cases[i].rows, NULL);
+    g_autoptr (FabMeasurements) self = read_good (text, 0);
+    const FabMeasuredPoint *point = measured_point (measured_at (self, 0), 8);
+
+    assert_int_equal (point->time_ps, 3000000);
+    assert_int_equal (point->min_ps, cases[i].min_ps);
+    assert_int_equal (point->max_ps, cases[i].max_ps);
+    assert_int_equal (point->n_samples, cases[i].n_samples);
+  }
+}
+
+static void
+mistakes_of_osu_have_their_place (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *text, *told;
+  } cases[] = {
+    { LATENCY "# Size Latency (ms)\n8 1.00\n",
+      "t:2:1: no column in us, as `OSU MPI Latency Test v7` has it" },
+    { "# OSU MPI Bandwidth Test v7\n# Size Bandwidth (GB/s)\n8 1.00\n",
+      "t:2:1: no column in MB/s, as `OSU MPI Bandwidth Test v7` has it" },
+    { LATENCY "# Size Latency (us)\n8\n", "t:3:1: a value belongs behind the size: the text was cut off" },
+    { LATENCY "# Size Latency (us)\n8 1.00 Pass\n16 2.00 Fail\n",
+      "t:4:9: the data did not arrive as it was sent; nothing of it is taken over" },
+    { LATENCY "# Size Latency (us)\n8 x\n", "t:3:3: 'x' stands where a number belongs" },
+    { LATENCY "# Size Avg Latency(us) Min Latency(us) Max Latency(us)\n8 3.00 x 5.00\n",
+      "t:3:8: 'x' stands where a number belongs" },
+    { LATENCY "# Size Avg Latency(us) Min Latency(us) Max Latency(us)\n8 3.00 2.00 y\n",
+      "t:3:13: 'y' stands where a number belongs" },
+    { "./osu_allreduce\n# OSU MPI Allreduce Latency Test v7\n# Size Avg Latency(us)\n8 1.00\n",
+      "t:2:1: how many ranks took part is not printed" },
+    { LATENCY "8 1.00\n", "no row of osu with a value above 0" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabMeasurements) self = measured_text (cases[i].text, 0, &error);
+
+    assert_null (self);
+    if (strstr (error->message, cases[i].told) == NULL)
+      fail_msg ("case %u: %s", i, error->message);
+  }
+}
+
 /* A test that is not read is left out with its rows, and the one below it is read. */
 static void
 other_tests_are_left_out (G_GNUC_UNUSED void **state)
@@ -295,6 +361,8 @@ main (void)
     cmocka_unit_test (commands_tell_the_ranks),
     cmocka_unit_test (titles_tell_the_collective),
     cmocka_unit_test (pairs_share_what_is_printed),
+    cmocka_unit_test (rows_have_spread),
+    cmocka_unit_test (mistakes_of_osu_have_their_place),
     cmocka_unit_test (other_tests_are_left_out),
     cmocka_unit_test (fabtests_are_read_by_their_command),
     cmocka_unit_test (sizes_of_fabtests_have_units),
