@@ -139,14 +139,17 @@ read_attribute (Wire wire, Attributes *attributes)
 static gboolean
 add_deps (FabTracedRank *rank, FabTraceNode *node, Field *field)
 {
-  guint64 id = field->number;
+  guint before = rank->deps->len;
+  guint64 id;
 
-  do {
-    if (field->kind == 2 && (field->part.at == field->part.end || !read_varint (&field->part, &id)))
-      return field->part.at == field->part.end;
+  if (field->kind != 2)
+    g_array_append_val (rank->deps, field->number);
+  while (field->kind == 2 && field->part.at < field->part.end) {
+    if (!read_varint (&field->part, &id))
+      return FALSE;
     g_array_append_val (rank->deps, id);
-    node->n_deps++;
-  } while (field->kind == 2);
+  }
+  node->n_deps += rank->deps->len - before;
   return TRUE;
 }
 

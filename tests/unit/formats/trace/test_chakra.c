@@ -2,6 +2,10 @@
 /* test_chakra.c - Chakra's graphs in protobuf: every field that is read, those that are not, and cut files. */
 #include "tests/unit/formats/trace/told.h"
 
+#include "formats/format.h"
+
+enum { MOST_MESSAGE = 16 << 20 }; /* bytes */
+
 static void
 put_varint (GByteArray *out, guint64 value)
 {
@@ -222,6 +226,116 @@ cut_graphs_are_refused (G_GNUC_UNUSED void **state)
   assert_string_equal (error->message, "x: byte 10: the message that ends here is not a node of Chakra");
 }
 
+/* A node of these bytes, whose field may be cut or impossible. */
+static void
+fields_have_limits (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint8 bytes[12];
+    guint n;
+    gboolean is_good;
+  } cases[] = {
+    { { 0x08, 0x01 }, 2, TRUE },
+    { { 0x08, 0x80 }, 2, FALSE }, /* a number goes on behind the end */
+    { { 0x08 }, 1, FALSE },
+    { { 0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01 }, 11, TRUE },
+    { { 0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01 }, 12, FALSE }, /* 11 bytes */
+    { { 0x00, 0x01 }, 2, FALSE }, /* no field 0 */
+    { { 0x59, 1, 2, 3, 4, 5, 6, 7, 8 }, 9, TRUE },
+    { { 0x59, 1, 2, 3, 4, 5, 6, 7 }, 8, FALSE },
+    { { 0x5d, 1, 2, 3, 4 }, 5, TRUE },
+    { { 0x5d, 1, 2, 3 }, 4, FALSE },
+    { { 0x12, 0x02, 'a', 'b' }, 4, TRUE },
+    { { 0x12, 0x03, 'a', 'b' }, 4, FALSE },
+    { { 0xf8, 0xff, 0xff, 0xff, 0x0f, 0x01 }, 6, TRUE },  /* field 2^29 - 1, the last one */
+    { { 0x80, 0x80, 0x80, 0x80, 0x10, 0x01 }, 6, FALSE }, /* field 2^29 */
+    { { 0x22, 0x02, 0x05, 0x80 }, 4, FALSE }, /* packed dependencies, the second of which is cut */
+    { { 0x52, 0x02, 0x08, 0x80 }, 4, FALSE }, /* a field within an attribute */
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GByteArray) file = g_byte_array_new ();
+    GByteArray *node = g_byte_array_append (g_byte_array_new (), cases[i].bytes, cases[i].n);
+
+    put_message (file, metadata ());
+    put_message (file, node);
+    g_autoptr (FabTrace) trace = read_bytes ("x", file, NULL);
+    if ((trace != NULL) != cases[i].is_good)
+      fail_msg ("case %u", i);
+  }
+}
+
+/* A length of 2^63 / 10^6 us or more is none; names have 511 bytes, and those of groups 127. */
+static void
+values_have_limits (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *name = g_strnfill (600, 'n'), *group = g_strnfill (200, 'g');
+  g_autoptr (GByteArray) file = g_byte_array_new ();
+  GByteArray *node = node_of (1, name, 7);
+
+  put_message (file, metadata ());
+  put_attribute (node, "pg_name", group, 0);
+  put_message (file, node);
+  for (guint i = 0; i < 2; i++) {
+    node = node_of (2 + i, "n", 4);
+    put_number (node, 7, G_GUINT64_CONSTANT (9223372036853) + i);
+    put_message (file, node);
+  }
+  g_autoptr (FabTrace) trace = read_bytes ("t.et", file, NULL);
+  const FabTracedRank *rank = g_ptr_array_index (trace->ranks, 0);
+  const FabTraceNode *nodes = (const FabTraceNode *) (gpointer) rank->nodes->data;
+  assert_int_equal (strlen (nodes[0].name), 511);
+  assert_int_equal (strlen (g_array_index (rank->comms, FabTraceComm, 0).group), 127);
+  assert_int_equal (nodes[1].duration_ps, G_GINT64_CONSTANT (9223372036853000000));
+  assert_int_equal (nodes[2].duration_ps, 0);
+}
+
+/* A message is not longer than the reader says. */
+static void
+messages_have_a_limit (G_GNUC_UNUSED void **state)
+{
+  for (guint i = 0; i < 2; i++) {
+    g_autoptr (GByteArray) file = g_byte_array_new ();
+    g_autoptr (GError) error = NULL;
+
+    put_message (file, metadata ());
+    put_varint (file, MOST_MESSAGE + i);
+    assert_null (read_bytes ("x", file, &error));
+    assert_non_null (strstr (error->message, i == 0 ? "the file ends within a Chakra message; it is cut"
+                                                    : "the length of a Chakra message is missing here"));
+  }
+}
+
+/* A graph begins with the length of its metadata, and a field of them; metadata may be empty. */
+static void
+graphs_are_known_by_their_beginning (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *bytes;
+    guint n;
+    gboolean is_graph;
+  } cases[] = {
+    { "\x07\x0a\x05", 3, TRUE },
+    { "\x07\x12\x05", 3, TRUE },
+    { "\x07\x1a\x05", 3, FALSE },
+    { "\x07", 1, FALSE },
+    { "\x00\x05", 2, TRUE },
+    { "\x01\x05", 2, FALSE },
+    { "\x80\x01\x0a\x7d", 4, TRUE },
+    { "\x80\x01\x1a\x7d", 4, FALSE },
+    { "\x80\x01", 2, FALSE },
+    { "\x80\x80\x01\x12", 4, TRUE },
+    { "\x80\x80\x80\x01\x0a", 5, TRUE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    const FabFileFormat *format = fab_file_format_of_bytes (FAB_FILE_TRACE, "x", cases[i].bytes, cases[i].n);
+
+    if ((format != NULL && strcmp (format->name, "Chakra") == 0) != cases[i].is_graph)
+      fail_msg ("case %u", i);
+  }
+}
+
 int
 main (void)
 {
@@ -230,6 +344,10 @@ main (void)
     cmocka_unit_test (chakra_has_types_of_collectives),
     cmocka_unit_test (names_of_files_say_the_rank),
     cmocka_unit_test (cut_graphs_are_refused),
+    cmocka_unit_test (fields_have_limits),
+    cmocka_unit_test (values_have_limits),
+    cmocka_unit_test (messages_have_a_limit),
+    cmocka_unit_test (graphs_are_known_by_their_beginning),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
