@@ -3,6 +3,7 @@
 #include "tests/support/test.h"
 
 #include "models/models.h"
+#include "sim/base/error.h"
 #include "sim/run/run.h"
 #include "sim/study/point.h"
 #include "tests/support/play.h"
@@ -121,6 +122,46 @@ a_rank_sends_what_the_bandwidth_of_the_bus_counts (G_GNUC_UNUSED void **state)
   }
 }
 
+#define COMPUTES                                                                     \
+  "name: p\niterations: %u\ncluster: {node: dgx-a100, nodes: 1, gpus_per_node: 1}\n" \
+  "job: {kind: ddp, model: gpt2-xl, micro_batch: 1, sequence: 256, compute: {kind: mfu, mfu: 40%%}%s}\n"
+
+/* A step that takes no longer than the limit is played whole, and of one that takes longer the memory is known alone,
+ * which is no error. A job that draws is played whole: with another seed its step may be shorter. */
+static void
+a_play_ends_where_its_step_is_too_long (G_GNUC_UNUSED void **state)
+{
+  static const double shares[] = { 0, 2, 1, 0.99, 0.5 };
+
+  for (guint i = 0; i < 6; i++) {
+    gboolean draws = i % 2 == 1;
+    g_autofree char *yaml = g_strdup_printf (COMPUTES, 1 + i / 2, draws ? ", jitter: {cv: 5%}" : "");
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabScenario) scenario = fab_scenario_parse ("t", yaml, strlen (yaml), NULL, &fab_models,
+                                                           catalog, &error);
+    if (scenario == NULL)
+      fail_msg ("%s", error->message);
+    g_autoptr (FabPoint) whole = fab_point_play_within (scenario, &fab_models, NULL, &error);
+    assert_true (whole != NULL && whole->step_s > 0);
+    for (guint k = 0; k < G_N_ELEMENTS (shares); k++) {
+      const FabPointLimits limits = { .most_step_s = shares[k] * whole->step_s };
+      g_autoptr (FabPoint) point = fab_point_play_within (scenario, &fab_models, &limits, &error);
+      gboolean is_whole = draws || shares[k] <= 0 || shares[k] >= 1;
+
+      assert_null (error);
+      assert_near (point->step_s, is_whole ? whole->step_s : 0, 0);
+      assert_int_equal (point->verdict != NULL, is_whole);
+      assert_int_equal (point->n_ranks, whole->n_ranks);
+      assert_true (point->memory_bytes == whole->memory_bytes && point->memory_bytes > 0);
+      assert_int_equal (point->global_batch, whole->global_batch);
+    }
+    const gint cancel = 1;
+    const FabPointLimits cancelled = { .cancel = &cancel };
+    assert_null (fab_point_play_within (scenario, &fab_models, &cancelled, &error));
+    assert_true (g_error_matches (error, FAB_ERROR, FAB_ERROR_CANCELLED));
+  }
+}
+
 int
 main (void)
 {
@@ -128,6 +169,7 @@ main (void)
     cmocka_unit_test (a_point_is_that_of_the_last_step),
     cmocka_unit_test (what_is_weighed_is_what_is_played),
     cmocka_unit_test (a_rank_sends_what_the_bandwidth_of_the_bus_counts),
+    cmocka_unit_test (a_play_ends_where_its_step_is_too_long),
   };
 
   return play_run_tests ("point", tests, &catalog);
