@@ -33,7 +33,7 @@ count_rows (const FabBill *bill, FabProductKind kind)
 static void
 count_parts (const FabBill *bill, guint n_ranks, double n_nodes, double parts[FAB_N_FAILURE_PARTS])
 {
-  double share = bill->n_accelerators > 0 ? (double) n_ranks / (double) bill->n_accelerators : 1;
+  double share = (double) n_ranks / (double) bill->n_accelerators;
 
   parts[FAB_FAILURE_PER_GPU] = n_ranks;
   parts[FAB_FAILURE_PER_NODE] = n_nodes;
