@@ -35,7 +35,7 @@ static FabCatalog *catalog;
   "- {name: cable, kind: cable, link: ib-ndr, price_usd: 2}\n"                                     \
   "designs:\n"                                                                                     \
   "- {name: one, node: plain, unit_nodes: 1, sizes: [{units: 8}]}\n"                               \
-  "- {name: d, node: cloud, nic: ib-hdr, nic_ports: 2, unit_nodes: 3, sizes: [\n"                  \
+  "- {name: d, node: cloud, nic: ib-hdr, nic_ports: 2, unit_nodes: 3, route: spray, sizes: [\n"    \
   "   {units: 2, fabric: {kind: leaf_spine, nodes_per_leaf: 3}},\n"                                \
   "   {units: 4, fabric: {kind: leaf_spine, nodes_per_leaf: 6}}]}\n"                               \
   "job: {" JOB "}\n"
@@ -258,7 +258,9 @@ a_design_is_laid_under_the_cluster (G_GNUC_UNUSED void **state)
     { "cluster: {design: d}\n",
       { "node", "cloud", "nodes", "3", "scalable_units", "1", "nic_ports", "2", "fabric.nodes_per_leaf",
         "3" } },
-    { "cluster: {design: d}\n", { "nic", "ib-hdr" } },
+    { "cluster: {design: d}\n", { "nic", "ib-hdr", "places", "24", "route.kind", "spray" } },
+    { "cluster: {design: d, route: ecmp}\n", { "route.kind", "ecmp" } },
+    { "cluster: {design: one}\n", { "places", "0", "placement", "packed" } },
     { "cluster: {design: d, nic: roce-400}\n", { "nic", "roce-400" } },
     { "cluster: {design: d, nodes: 1}\n", { "nodes", "1", "scalable_units", "1", "places", "3" } },
     { "cluster: {design: d, nodes: 3}\n", { "nodes", "3", "scalable_units", "1", "places", "24" } },
