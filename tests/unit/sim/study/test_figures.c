@@ -320,6 +320,16 @@ a_value_is_read_as_a_person_writes_it (G_GNUC_UNUSED void **state)
     { FAB_FIGURE_BYTES, "80GB", 80e9, NULL },
     { FAB_FIGURE_FRACTION, "12.5%", 0.125, NULL },
     { FAB_FIGURE_RATE, "1e6", 1e6, NULL },
+    { FAB_FIGURE_TIME, ".5min", 30, NULL },
+    { FAB_FIGURE_TIME, "0h", 0, NULL },
+    { FAB_FIGURE_TIME, "-2h", 0, "'-2h' is negative; a time cannot be negative" },
+    { FAB_FIGURE_TIME, "soon", 0, "'soon' is not a time; write for example 600ns" },
+    { FAB_FIGURE_BYTES, "80", 0, "'80' has no unit; write for example 25MiB" },
+    { FAB_FIGURE_BYTES, "-1GB", 0, "'-1GB' is negative; a size cannot be negative" },
+    { FAB_FIGURE_FRACTION, "1.5", 0, "'1.5' is more than 1; write a fraction as 0.5 or 50%" },
+    { FAB_FIGURE_RATE, "many", 0, "'many' is not a number; write for example 1.5" },
+    { FAB_FIGURE_MONEY, "$", 0, "'$' is not a valid sum of US dollars: $2, 1.5k, $40M" },
+    { FAB_FIGURE_MONEY, "", 0, "'' is not a valid sum of US dollars: $2, 1.5k, $40M" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
