@@ -123,12 +123,14 @@ static void
 report_units (const Laying *self, gint64 units)
 {
   const FabYamlNode *cluster = cluster_of (self->doc), *at = fab_yaml_get (cluster, "scalable_units");
+  gint64 most = fab_design_most_units (self->spec), each = self->spec->unit_nodes;
 
   at = at != NULL ? at : fab_yaml_get (cluster, "nodes");
   fab_diagnostics_add (self->diagnostics, at != NULL ? &at->mark : &cluster->mark,
-                       "design '%s' goes up to %" G_GINT64_FORMAT " scalable units of %" G_GINT64_FORMAT
-                       " nodes, not %" G_GINT64_FORMAT "; for more, write the fabric of the cluster",
-                       self->spec->name, fab_design_most_units (self->spec), self->spec->unit_nodes, units);
+                       "design '%s' goes up to %" G_GINT64_FORMAT " scalable %s of %" G_GINT64_FORMAT
+                       " %s, not %" G_GINT64_FORMAT "; for more, write the fabric of the cluster",
+                       self->spec->name, most, fab_plural ((guint64) most, "unit", "units"), each,
+                       fab_plural ((guint64) each, "node", "nodes"), units);
 }
 
 static void

@@ -80,11 +80,11 @@ fab_scenario_free (FabScenario *self)
 static void
 check_count (Reading *self, const FabNodeSpec *node, FabPartKind kind, const gint64 *wanted, const char *what)
 {
-  gint64 n = fab_node_spec_n_parts (node, kind);
+  guint n = fab_node_spec_n_parts (node, kind);
 
   if (*wanted > n)
-    fab_schema_report (self->reader, wanted, "node '%s' has %" G_GINT64_FORMAT " %s, not %" G_GINT64_FORMAT,
-                       node->name, n, what, *wanted);
+    fab_schema_report (self->reader, wanted, "node '%s' has %u %s%s, not %" G_GINT64_FORMAT, node->name, n,
+                       what, fab_plural (n, "", "s"), *wanted);
 }
 
 /* The rent is of the machine's nodes or of their accelerators. */
@@ -212,8 +212,8 @@ check_cluster (Reading *self)
                        fab_catalog_accelerator (self->catalog, node->accelerator));
   check_reach (self, &cluster->p2p);
   check_reach (self, &cluster->gdr);
-  check_count (self, node, FAB_PART_ACCELERATOR, &cluster->gpus_per_node, "GPUs");
-  check_count (self, node, FAB_PART_NIC, &cluster->nics_per_node, "NICs");
+  check_count (self, node, FAB_PART_ACCELERATOR, &cluster->gpus_per_node, "GPU");
+  check_count (self, node, FAB_PART_NIC, &cluster->nics_per_node, "NIC");
   if (cluster->nic != NULL && fab_node_spec_n_parts (node, FAB_PART_NIC) == 0)
     fab_schema_report (self->reader, &cluster->nic, "node '%s' has no NICs", node->name);
 }

@@ -35,6 +35,7 @@ static FabCatalog *catalog;
   "- {name: cable, kind: cable, link: ib-ndr, price_usd: 2}\n"                                     \
   "designs:\n"                                                                                     \
   "- {name: one, node: plain, unit_nodes: 1, sizes: [{units: 8}]}\n"                               \
+  "- {name: least, node: cloud, unit_nodes: 1, sizes: [{units: 1}]}\n"                             \
   "- {name: d, node: cloud, nic: ib-hdr, nic_ports: 2, unit_nodes: 3, route: spray, sizes: [\n"    \
   "   {units: 2, fabric: {kind: leaf_spine, nodes_per_leaf: 3}},\n"                                \
   "   {units: 4, fabric: {kind: leaf_spine, nodes_per_leaf: 6}}]}\n"                               \
@@ -79,6 +80,8 @@ static const char *const clusters[][2] = {
   { "cluster: {node: domain, gpus_per_node: 4, nics_per_node: 2}\n", NULL },
   { "cluster: {node: domain, gpus_per_node: 5}\n", "node 'domain' has 4 GPUs, not 5" },
   { "cluster: {node: domain, nics_per_node: 3}\n", "node 'domain' has 2 NICs, not 3" },
+  { "cluster: {node: cloud, nics_per_node: 2}\n", "node 'cloud' has 1 NIC, not 2" },
+  { "cluster: {node: plain, nics_per_node: 1}\n", "node 'plain' has 0 NICs, not 1" },
   { "cluster: {node: plain, nic: ib-ndr}\n", "node 'plain' has no NICs" },
   { "cluster: {node: domain, nodes: 4, places: 4}\n", NULL },
   { "cluster: {node: domain, nodes: 4, places: 3}\n", "3 places are too few for 4 nodes" },
@@ -115,6 +118,8 @@ static const char *const clusters[][2] = {
   { "cluster: {design: d, scalable_units: 5}\n",
     ":38: design 'd' goes up to 4 scalable units of 3 nodes, not 5" },
   { "cluster: {design: d, scalable_units: 5, fabric: rail}\n", NULL },
+  { "cluster: {design: least, nodes: 2}\n",
+    "design 'least' goes up to 1 scalable unit of 1 node, not 2; for more" },
   { "cluster: {design: d, nodes: 0}\n", "'nodes' is 0: the lower limit is 1" },
   { "cluster: {design: d, nodes: -3}\n", "'nodes' is -3: the lower limit is 1" },
   { "cluster: {design: d, scalable_units: -1}\n", "'scalable_units' is -1: the lower limit is 0" },
