@@ -71,7 +71,7 @@ written_below (const FabSchemaReader *self, const FabParam *row, const char *mod
 {
   if (mark != NULL && fab_mark_is_assignment (mark)) {
     g_autofree char *text = g_strndup (mark->text, mark->text_length);
-    const char *at = g_utf8_offset_to_pointer (text, MAX (mark->column, 1) - 1);
+    const char *at = g_utf8_offset_to_pointer (text, (glong) mark->column - 1);
     int n_before = self->top != NULL && fab_schema_find_row (self->top, row->key) == row ? 0
                                                                                          : (int) (at - text);
 
@@ -175,7 +175,7 @@ models_with (const FabModelInfo *const *infos, const char *key)
 
   for (guint i = 0; infos[i] != NULL; i++)
     if (fab_schema_find_row (infos[i]->params, key) != NULL)
-      g_string_append_printf (names, "%s'%s'", names->len > 0 ? ", " : "", infos[i]->name);
+      g_string_append_printf (names, "%s'%s'", names->len != 0 ? ", " : "", infos[i]->name);
   return names->len > 0 ? g_string_free (g_steal_pointer (&names), FALSE) : NULL;
 }
 

@@ -79,11 +79,13 @@ the_place_at_the_top_is_named (G_GNUC_UNUSED void **state)
   assert_said (JOB ("kind: megatron, parallel: {micro_batch: 2}"),
                "unknown key 'micro_batch'; it is a key of 'job': write 'job: {micro_batch: ...}'");
   /* What is nearest says more where one is the beginning of the other. */
+  assert_said (JOB ("kind: ddp, kinds: 2"), "unknown key 'kinds'; nearest is 'kind'");
   assert_said (JOB ("kind: megatron, parallel: {order_of: 1}"), "unknown key 'order_of'; nearest is 'order'");
 
   static const char *const sets[][2] = {
     { "job.parallel.nic_rate=400Gb/s",
       "unknown key 'nic_rate'; it is a key of 'cluster': write 'cluster.nic_rate=400Gb/s'" },
+    { "micro_batch=8", "unknown key 'micro_batch'; it is a key of 'job': write 'job.micro_batch=8'" },
     { "cluster.micro_batch=8", "unknown key 'micro_batch'; it is a key of 'job': write 'job.micro_batch=8'" },
     { "cluster.iterations=3",
       "unknown key 'iterations'; it is a key of the top level, outside of all others" },
