@@ -112,6 +112,10 @@ pairs_share_what_is_printed (G_GNUC_UNUSED void **state)
       "host", FAB_MEASURE_BANDWIDTH, 1, 64, 10000000 },
     { "mpirun -np 2 osu_bw H D\n# OSU MPI-CUDA Bandwidth Test v7\n# Size      Bandwidth (MB/s)\n", "host",
       "gpu", FAB_MEASURE_BANDWIDTH, 1, 64, 10000000 },
+    { "mpirun -np 2 osu_bw D x\n# OSU MPI-CUDA Bandwidth Test v7\n# Size      Bandwidth (MB/s)\n", NULL, NULL,
+      FAB_MEASURE_BANDWIDTH, 1, 64, 10000000 },
+    { "mpirun -np 2 osu_bw x D\n# OSU MPI-CUDA Bandwidth Test v7\n# Size      Bandwidth (MB/s)\n", NULL,
+      "gpu", FAB_MEASURE_BANDWIDTH, 1, 64, 10000000 },
     { "# OSU MPI-CUDA Bandwidth Test v7\n# Size      Bandwidth (MB/s)\n", NULL, NULL, FAB_MEASURE_BANDWIDTH,
       1, 64, 10000000 },
     { "# OSU MPI-CUDA Bandwidth Test v7\n# Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)\n"
