@@ -16,6 +16,7 @@
 #define GATHERED ROW ("1048576", "10.49", "100.00", "87.50", "0")
 #define RANKS(n) "# nThread 1 nGpus 1 minBytes 8 maxBytes 8 step: 2(factor)\n# Using devices\n" n
 #define RANK0 "#  Rank  0 Group  0 Pid 1 on  a device  0 [0x01] X\n"
+#define RANK1_B "#  Rank  1 Group  0 Pid 2 on  b device  0 [0x01] X\n"
 #define RANK1 "#  Rank  1 Group  0 Pid 2 on  a device  1 [0x02] X\n"
 
 static FabMeasurements *
@@ -49,6 +50,13 @@ what_a_table_is_of (G_GNUC_UNUSED void **state)
     { "# Collective test starting: all_reduce_perf\n" RANKS (RANK0 RANK1)
           HEAD ROW ("1048576", "10.49", "100.00", "100.00", "0"),
       NULL, 0, "all_reduce", 2, "out of place, float, 1 node, -g 1" },
+    /* What the text says of itself is not doubted, and one rank is none. */
+    { "# Collective test starting: all_reduce_perf\n" RANKS (RANK0 RANK1_B) HEAD GATHERED, NULL, 0,
+      "all_reduce", 2, "out of place, float, 2 nodes, -g 1" },
+    { "# Collective test starting: all_reduce_perf\n" RANK0 HEAD REDUCED, NULL, 0, "all_reduce", 8,
+      "out of place, float, 1 node, ranks by busbw / algbw" },
+    { "# Collective test starting: all_reduce_perf\n" HEAD REDUCED, NULL, 1, "all_reduce", 8,
+      "out of place, float, ranks by busbw / algbw" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
@@ -87,6 +95,8 @@ what_cannot_be_told_is_refused (G_GNUC_UNUSED void **state)
       "no number of ranks makes busbw 1.75 times algbw with all_gather; --op names another collective" },
     { HEAD REDUCED, "all_reduce", 9,
       "busbw is 1.75 times algbw in this table, and of all_reduce with 9 ranks it is 1.778 times" },
+    { "# Collective test starting: all_reduce_perf\n" RANKS (RANK0 RANK1) HEAD GATHERED, "all_gather", 0,
+      "busbw is 0.875 times algbw in this table, and of all_gather with 2 ranks it is 0.5 times" },
     { HEAD REDUCED, NULL, 7, "and of all_reduce with 7 ranks it is 1.714 times" },
     /* Whatever the number of ranks, a broadcast has as much on the bus. */
     { HEAD ROW ("1048576", "10.49", "100.00", "100.00", "0"), "broadcast", 0,
