@@ -12,6 +12,7 @@
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "tests/support/play.h"
+#include "tests/unit/models/workload/training/program_text.h"
 
 #define HEAD                                                                                               \
   "name: serving\niterations: 2\ncollectives: {kind: plain, algorithm: direct}\n"                          \
@@ -167,10 +168,13 @@ caches_follow_their_prompts (G_GNUC_UNUSED void **state)
   assert_near ((double) step_ps (2, overlapped), second + send_ps / 3, 1e-5);
 }
 
+/* `library` in place of the plain one; NULL: that. */
 static void
-assert_refused (guint nodes, const char *keys, const char *part)
+assert_refused_by (const char *library, guint nodes, const char *keys, const char *part)
 {
-  g_autofree char *yaml = g_strdup_printf (HEAD, nodes, keys);
+  g_autofree char *plain = g_strdup_printf (HEAD, nodes, keys);
+  g_auto (GStrv) parts = g_strsplit (plain, "{kind: plain, algorithm: direct}", 2);
+  g_autofree char *yaml = g_strjoinv (library != NULL ? library : "{kind: plain, algorithm: direct}", parts);
   g_autoptr (GError) error = NULL;
   g_autoptr (FabScenario) scenario = fab_scenario_parse ("t", yaml, strlen (yaml), NULL, &fab_models, catalog,
                                                          &error);
@@ -185,12 +189,32 @@ assert_refused (guint nodes, const char *keys, const char *part)
 }
 
 static void
+assert_refused (guint nodes, const char *keys, const char *part)
+{
+  assert_refused_by (NULL, nodes, keys, part);
+}
+
+/* "trainers: 2 from 0, generators: 3 from 2" */
+static void
+assert_classes (const Play *play, const char *expected)
+{
+  const FabDag *dag = dag_of (play);
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  for (guint c = 0; c < dag->n_classes; c++)
+    g_string_append_printf (text, "%s%s: %u from %u", c > 0 ? ", " : "", dag->classes[c].name,
+                            dag->classes[c].n_ranks, dag->classes[c].first_rank);
+  assert_string_equal (text->str, expected);
+}
+
+static void
 instances_are_all_ranks (G_GNUC_UNUSED void **state)
 {
   g_autoptr (Play) play = job (
       6, "kind: kv, prompt: 10, prefill: 2, decode: 1, prefills: 2, decodes: 2, requests: 5");
 
   assert_near (fab_simulation_totals (play->simulation)->tokens, 10 * 5 * 2, 0);
+  assert_classes (play, "prefill 0: 2 from 0, prefill 1: 2 from 2, decode: 2 from 4");
   assert_refused (4, "kind: kv, prompt: 1, prefill: 2, decode: 1", "are 2 + 1 ranks, and the machine has 4");
   assert_refused (4, "kind: kv, prompt: 1, prefill: 1, decode: 1",
                   "the machine has 4; prefills: 2 and decodes: 2 would use all");
@@ -297,9 +321,121 @@ modes_say_what_runs_beside_what (G_GNUC_UNUSED void **state)
 static void
 somebody_trains_and_somebody_generates (G_GNUC_UNUSED void **state)
 {
+  static const char tree[] = "{kind: nccl, algorithm: tree}"; /* which has all-reduce alone */
+
+  g_autoptr (Play) play = job (5, "kind: rl, trainers: 2");
+
+  assert_classes (play, "trainers: 2 from 0, generators: 3 from 2");
+  assert_refused_by (tree, 4, "kind: rl, trainers: 2, method: broadcast",
+                     "NCCL has no 'tree' for all_gather");
+  assert_refused_by (tree, 4, "kind: rl, trainers: 1, method: broadcast", "NCCL has no 'tree' for broadcast");
   assert_refused (4, "kind: rl, trainers: 4", "trainers: 4 leaves no rank to generate; the machine has 4");
   assert_refused (4, "kind: rl, trainers: 1, replica: 2",
                   "3 generating ranks cannot be divided into replicas of 2");
+}
+
+/* --- programs --- */
+
+/* The weights are 2 676 480 numbers of 2 bytes: of two trainers one half each. Both ends of a flow join it, the sender
+ * when its data are there, and the next step begins when all has arrived. Of trainers in the background nobody waits
+ * for what is generated. */
+
+static const struct {
+  guint nodes;
+  const char *keys, *program;
+} programs[] = {
+  { 4, "kind: rl, trainers: 2, generation: 3us, training: 5us",
+    "0 compute: train < start < generate\n"
+    "1 compute: start, generate, end < train < flow0 0->2 < flow1 1->3\n"
+    "0 flow: flow0 0->2 send_recv 2676480 < generate < train\n"
+    "1 flow: flow0 0->2 send_recv 2676480 < start\n"
+    "0 flow: flow1 1->3 send_recv 2676480 < generate < train\n"
+    "1 flow: flow1 1->3 send_recv 2676480 < start" },
+  { 4, "kind: rl, trainers: 2, replica: 1, generation: 3us, training: 5us, mode: one_step_off",
+    "0 compute: train < start\n"
+    "1 compute: start, generate, end < train < flow0 0->2 < flow1 1->2 < flow2 0->3 < flow3 1->3\n"
+    "0 flow: flow0 0->2 send_recv 2676480 < generate < train\n"
+    "1 flow: flow0 0->2 send_recv 2676480 < start\n"
+    "0 flow: flow1 1->2 send_recv 2676480 < generate < train\n"
+    "1 flow: flow1 1->2 send_recv 2676480 < start\n"
+    "0 flow: flow2 0->3 send_recv 2676480 < generate < train\n"
+    "1 flow: flow2 0->3 send_recv 2676480 < start\n"
+    "0 flow: flow3 1->3 send_recv 2676480 < generate < train\n"
+    "1 flow: flow3 1->3 send_recv 2676480 < start" },
+  { 3, "kind: rl, trainers: 2, generation: 3us, training: 5us, mode: background",
+    "0 compute: train < start\n"
+    "1 compute: start, generate, end < train < flow0 0->2 < flow1 1->2\n"
+    "0 flow: flow0 0->2 send_recv 2676480 < train\n"
+    "1 flow: flow0 0->2 send_recv 2676480 < start\n"
+    "0 flow: flow1 1->2 send_recv 2676480 < train\n"
+    "1 flow: flow1 1->2 send_recv 2676480 < start" },
+  { 4, "kind: rl, trainers: 2, method: broadcast, bucket: 1500kB, generation: 3us, training: 5us",
+    "0 compute: train < start < generate\n"
+    "1 compute: start, generate, end < train < broadcast3\n"
+    "0 broadcast: broadcast0 broadcast 1500000 < generate < gather0, broadcast1 broadcast 1500000 < "
+    "gather1, broadcast2 broadcast 1500000 < gather2, broadcast3 broadcast 852960 < gather3\n"
+    "1 broadcast: broadcast0 broadcast 1500000 < start, broadcast1 broadcast 1500000 < start, "
+    "broadcast2 broadcast 1500000 < start, broadcast3 broadcast 852960 < start\n"
+    "0 gather: gather0 all_gather 1500000 < train, gather1 all_gather 1500000, gather2 all_gather "
+    "1500000, gather3 all_gather 852960" },
+  { 2, "kind: rl, trainers: 1, method: broadcast, bucket: 1500kB, mode: background",
+    "0 compute: train < start\n"
+    "1 compute: start, generate, end < train < broadcast3\n"
+    "0 broadcast: broadcast0 broadcast 1500000 < train, broadcast1 broadcast 1500000 < train, "
+    "broadcast2 broadcast 1500000 < train, broadcast3 broadcast 852960 < train\n"
+    "1 broadcast: broadcast0 broadcast 1500000 < start, broadcast1 broadcast 1500000 < start, "
+    "broadcast2 broadcast 1500000 < start, broadcast3 broadcast 852960 < start" },
+  { 2, "kind: rl, trainers: 1, method: broadcast, bucket: 5352959B",
+    "0 compute: train < start < generate\n"
+    "1 compute: start, generate, end < train < broadcast1\n"
+    "0 broadcast: broadcast0 broadcast 5352959 < generate < train, broadcast1 broadcast 1 < train\n"
+    "1 broadcast: broadcast0 broadcast 5352959 < start, broadcast1 broadcast 1 < start" },
+  { 3, "kind: kv, prompt: 100, prefill: 1, decode: 2, compute: 3us",
+    "0 compute: prompt0.0 < start\n"
+    "1 arrive: start, end < prompt0.0 < flow0 0->1 < flow1 0->2\n"
+    "0 flow: flow0 0->1 send_recv 76800 < prompt0.0\n"
+    "1 flow: flow0 0->1 send_recv 76800 < start\n"
+    "0 flow: flow1 0->2 send_recv 76800 < prompt0.0\n"
+    "1 flow: flow1 0->2 send_recv 76800 < start" },
+  { 3, "kind: kv, prompt: 100, prefill: 1, decode: 2, compute: 3us, requests: 2",
+    "0 compute: prompt0.0 < start, prompt1.0\n"
+    "1 arrive: start, end < prompt1.0 < flow2 0->1 < flow3 0->2\n"
+    "0 flow: flow0 0->1 send_recv 76800 < prompt0.0, flow2 0->1 send_recv 76800 < prompt1.0\n"
+    "1 flow: flow0 0->1 send_recv 76800 < start, flow2 0->1 send_recv 76800 < start\n"
+    "0 flow: flow1 0->2 send_recv 76800 < prompt0.0, flow3 0->2 send_recv 76800 < prompt1.0\n"
+    "1 flow: flow1 0->2 send_recv 76800 < start, flow3 0->2 send_recv 76800 < start" },
+  { 4, "kind: kv, prompt: 100, prefill: 2, decode: 1, decodes: 2, requests: 3, compute: 3us",
+    "0 compute: prompt0.0 < start, prompt1.0, prompt2.0\n"
+    "1 arrive: start, end < flow2 0->3 < flow3 1->3 < prompt2.0 < flow4 0->2 < flow5 1->2\n"
+    "0 flow: flow0 0->2 send_recv 76800 < prompt0.0, flow4 0->2 send_recv 76800 < prompt2.0\n"
+    "1 flow: flow0 0->2 send_recv 76800 < start, flow4 0->2 send_recv 76800 < start\n"
+    "0 flow: flow1 1->2 send_recv 76800 < prompt0.0, flow5 1->2 send_recv 76800 < prompt2.0\n"
+    "1 flow: flow1 1->2 send_recv 76800 < start, flow5 1->2 send_recv 76800 < start\n"
+    "0 flow: flow2 0->3 send_recv 76800 < prompt1.0\n"
+    "1 flow: flow2 0->3 send_recv 76800 < start\n"
+    "0 flow: flow3 1->3 send_recv 76800 < prompt1.0\n"
+    "1 flow: flow3 1->3 send_recv 76800 < start" },
+  { 2, "kind: kv, prompt: 100, prefill: 1, decode: 1, overlap: true, requests: 2, compute: 3us",
+    "0 compute: prompt0.0 < start, prompt0.1, prompt0.2, prompt1.0, prompt1.1, prompt1.2\n"
+    "1 arrive: start, end < prompt1.2 < flow5 0->1\n"
+    "0 flow: flow0 0->1 send_recv 51200 < prompt0.0, flow1 0->1 send_recv 51200 < prompt0.1, flow2 0->1"
+    " send_recv 51200 < prompt0.2, flow3 0->1 send_recv 51200 < prompt1.0, flow4 0->1 send_recv 51200 <"
+    " prompt1.1, flow5 0->1 send_recv 51200 < prompt1.2\n"
+    "1 flow: flow0 0->1 send_recv 51200 < start, flow1 0->1 send_recv 51200 < start, flow2 0->1 "
+    "send_recv 51200 < start, flow3 0->1 send_recv 51200 < start, flow4 0->1 send_recv 51200 < start, "
+    "flow5 0->1 send_recv 51200 < start" },
+};
+
+static void
+every_rank_has_its_program (G_GNUC_UNUSED void **state)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (programs); i++) {
+    g_autoptr (Play) play = job (programs[i].nodes, programs[i].keys);
+    g_autofree char *text = program_text (dag_of (play));
+
+    if (strcmp (text, programs[i].program) != 0)
+      fail_msg ("%s:\n%s\nexpected:\n%s", programs[i].keys, text, programs[i].program);
+  }
 }
 
 int
@@ -315,6 +451,7 @@ main (void)
     cmocka_unit_test (ranks_pull_what_they_share),
     cmocka_unit_test (trainers_broadcast_buckets),
     cmocka_unit_test (modes_say_what_runs_beside_what),
+    cmocka_unit_test (every_rank_has_its_program),
     cmocka_unit_test (somebody_trains_and_somebody_generates),
   };
 
