@@ -382,6 +382,25 @@ note_band (const Explain *self, FabStatement *statement, const FabCollectivePlan
     fab_statement_note (statement, "The band contains what is the health of real systems: %s.", spread);
 }
 
+/* A network that plays messages takes another time than the formula also where nothing else is under way. */
+static void
+note_beside (const Explain *self, FabStatement *statement, double beside_s)
+{
+  gboolean has_messages = fab_simulation_lanes (self->simulation).n_lanes != 0;
+
+  if (beside_s < 0)
+    fab_statement_note (statement,
+                        "beside: message by message, the network is a little faster than the formula for an "
+                        "idle one.");
+  else if (has_messages)
+    fab_statement_note (statement,
+                        "beside: messages, of this collective or of other traffic, waited for one another on "
+                        "the same links.");
+  else
+    fab_statement_note (
+        statement, "beside: other traffic used the same links at the same time, and each got its share.");
+}
+
 void
 explain_collective (const Explain *self, guint depth, const AlikeCollectives *alike)
 {
@@ -410,12 +429,7 @@ explain_collective (const Explain *self, guint depth, const AlikeCollectives *al
   fab_statement_term (statement, "flow", FAB_TERM_TIME, idle_s - startup_s);
   if (is_beside) {
     fab_statement_term (statement, "beside", FAB_TERM_TIME, beside_s);
-    fab_statement_note (
-        statement,
-        beside_s > 0
-            ? "beside: other traffic used the same links at the same time, and each got its share."
-            : "beside: message by message, the network is a little faster than the formula for an idle "
-              "one.");
+    note_beside (self, statement, beside_s);
   }
   note_binding (&binding, statement);
   note_busbw (statement, plan, mean_s);

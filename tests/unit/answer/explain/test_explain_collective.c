@@ -313,10 +313,15 @@ packets_are_told_where_they_differ (G_GNUC_UNUSED void **state)
   }
 }
 
-/* Message by message a collective may end before its formula says so. Nothing else is on the network. */
+/* Message by message a collective may end before its formula says so, or after. Nothing else is on the network. */
 static void
-messages_may_be_faster_than_the_formula (G_GNUC_UNUSED void **state)
+messages_take_another_time_than_the_formula (G_GNUC_UNUSED void **state)
 {
+  g_auto (Explained) slow = explained (
+      catalog,
+      "name: t\nfidelity: {kind: packet, mtu: 64KiB}\ncluster: {node: dgx-a100, nodes: 2}\n"
+      "job: {kind: collective, operations: [{op: all_to_all, size: 16MB}]}\n",
+      "collective largest");
   g_auto (Explained) it = explained (
       catalog,
       "name: t\nfidelity: step\ncluster: {node: dgx-a100, nodes: 2}\ncollectives: plain\n"
@@ -327,6 +332,11 @@ messages_may_be_faster_than_the_formula (G_GNUC_UNUSED void **state)
   assert_string_equal (time->formula, "startup + flow + beside");
   assert_true (explained_term (time, "beside") < 0);
   assert_note (time, "beside: message by message, the network is a little faster than the formula", TRUE);
+  assert_note (time, "beside: other traffic", FALSE);
+  time = explained_find (&slow, "time");
+  assert_true (explained_term (time, "beside") > 0);
+  assert_note (time, "beside: messages, of this collective or of other traffic, waited for one another",
+               TRUE);
   assert_note (time, "beside: other traffic", FALSE);
 }
 
@@ -377,7 +387,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (each_sentence_is_that_of_the_plan),
     cmocka_unit_test (packets_are_told_where_they_differ),
-    cmocka_unit_test (messages_may_be_faster_than_the_formula),
+    cmocka_unit_test (messages_take_another_time_than_the_formula),
     cmocka_unit_test (one_rank_sends_nothing),
     cmocka_unit_test (traffic_beside_is_told),
   };
