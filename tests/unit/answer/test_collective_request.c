@@ -349,6 +349,80 @@ test_processes_are_set (void **state)
   }
 }
 
+/* A rack of 18 trays with four GPUs each has as many operating systems, and a process drives those of one at most. */
+static void
+test_a_process_has_one_system (void **state)
+{
+  static const struct {
+    gint64 gpus_per_node, process_wanted;
+  } cases[] = { { 4, 4 }, { 5, 1 }, { 72, 1 }, { 0, 1 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    FabCollectiveRequest asked = request ();
+    g_autoptr (FabDiagnostics) problems = fab_diagnostics_new ();
+
+    asked.node = "gb200-nvl72";
+    asked.gpus_per_node = cases[i].gpus_per_node;
+    g_autoptr (FabCollectiveCase) run = fab_collective_case_new (&asked, *state, problems);
+    assert_int_equal (run->gpus_per_node, cases[i].gpus_per_node > 0 ? cases[i].gpus_per_node : 72);
+    assert_int_equal (run->gpus_per_process, cases[i].process_wanted);
+  }
+}
+
+/* Of a scenario the request sets the size; files come first, and then the machine, the library and its choices. */
+static void
+test_edits_of_a_scenario (void **state)
+{
+  static const char yaml[] = "name: t\ncluster: {node: dgx-a100, nodes: 4}\n"
+                             "job: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}\n";
+  g_autoptr (FabScenario) base = fab_scenario_parse ("t", yaml, strlen (yaml), NULL, &fab_models, *state,
+                                                     NULL);
+  g_autoptr (FabValue) files = fab_value_list ();
+  g_autoptr (FabDiagnostics) problems = fab_diagnostics_new ();
+  FabCollectiveRequest asked = request ();
+
+  fab_value_append (files, fab_value_text ("links.yaml"));
+  asked.base = base;
+  asked.include = files;
+  asked.nodes = 2;
+  asked.gpus_per_node = 4;
+  asked.fabric = "switch";
+  asked.library = "nccl";
+  asked.algorithm = "ring";
+  asked.form = FAB_FORM_CLOSED;
+  asked.has_band = TRUE;
+  g_autoptr (FabCollectiveCase) run = fab_collective_case_new (&asked, *state, problems);
+  assert_non_null (run);
+  g_autofree char *texts = g_strjoinv (" ", (char **) fab_edits_texts (run->edits));
+  assert_string_equal (texts,
+                       "include=[links.yaml] cluster.nodes=2 cluster.gpus_per_node=4 cluster.fabric=switch "
+                       "collectives=nccl collectives.algorithm=ring");
+  assert_ptr_equal (run->prediction.base, base);
+  assert_string_equal (run->prediction.node, "dgx-a100");
+  assert_int_equal (run->prediction.op, FAB_OP_ALL_GATHER);
+  assert_int_equal (run->prediction.form, FAB_FORM_CLOSED);
+  assert_true (run->prediction.has_band);
+  assert_ptr_equal (run->prediction.edits, run->edits);
+}
+
+/* Mistakes from before are mistakes of the request too, and the number of ranks is one that can be. */
+static void
+test_mistakes_from_before (void **state)
+{
+  FabCollectiveRequest asked = request ();
+  g_autoptr (FabDiagnostics) problems = fab_diagnostics_new (), none = fab_diagnostics_new ();
+
+  fab_diagnostics_add (problems, NULL, "it was wrong");
+  assert_null (fab_collective_case_new (&asked, *state, problems));
+  assert_int_equal (fab_diagnostics_count (problems), 1);
+  asked.nodes = 1000000;
+  asked.gpus_per_node = 1000000;
+  asked.range = (FabSizeRange){ G_GUINT64_CONSTANT (1) << 50, G_GUINT64_CONSTANT (1) << 50, 0, 2 };
+  g_autoptr (FabCollectiveCase) run = fab_collective_case_new (&asked, *state, none);
+  assert_non_null (run);
+  assert_int_equal (run->n_ranks, G_MAXINT32);
+}
+
 int
 main (void)
 {
@@ -363,6 +437,9 @@ main (void)
     cmocka_unit_test (test_measured_over_other_ranks),
     cmocka_unit_test (test_limits),
     cmocka_unit_test (test_processes_are_set),
+    cmocka_unit_test (test_a_process_has_one_system),
+    cmocka_unit_test (test_edits_of_a_scenario),
+    cmocka_unit_test (test_mistakes_from_before),
   };
 
   return cmocka_run_group_tests (tests, setup, teardown);
