@@ -216,6 +216,11 @@ the_answer_names_the_widest_band (void **state)
         assert_ptr_equal (&matrix->low[k], &answer->band->low[16 * i + k]);
         assert_ptr_equal (&matrix->high[k], &answer->band->high[16 * i + k]);
         widest = MAX (widest, (matrix->high[k] - matrix->low[k]) / matrix->values[k]);
+        /* Rates to or from the second GPU, and nothing else. */
+        if (i < 2 * FAB_N_P2P_MODES && (k / 4 == 1) != (k % 4 == 1))
+          assert_true (matrix->low[k] < matrix->values[k] && matrix->high[k] >= matrix->values[k]);
+        else
+          assert_true (matrix->low[k] == matrix->values[k] && matrix->high[k] == matrix->values[k]);
       }
       assert_true (widest > 0 ? matrix->widest >= 0 : matrix->widest == -1);
       assert_int_equal (matrix->most != NULL, widest > 0);
