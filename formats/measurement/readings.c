@@ -172,7 +172,7 @@ fab_readings_series (FabReadings *self, const FabSeries *like)
     fab_reading_set (&series.source,
                      self->request->source ? self->request->source : self->request->file.name);
   series.n_ranks = series.n_ranks > 0 || series.kind >= FAB_MEASURE_COLLECTIVE ? series.n_ranks : 2;
-  series.n_pairs = series.n_pairs > 0 || series.kind >= FAB_MEASURE_COLLECTIVE ? series.n_pairs : 1;
+  series.n_pairs = series.kind >= FAB_MEASURE_COLLECTIVE ? series.n_pairs : MAX (series.n_pairs, 1);
   key = fab_series_key (&series);
   found = g_hash_table_lookup (self->by_key, key);
   if (found == NULL) {
@@ -322,14 +322,21 @@ is_blank (char c)
 }
 
 static const char *
+skip_blanks (const char *at, const char *end)
+{
+  while (at < end && is_blank (*at))
+    at++;
+  return at;
+}
+
+static const char *
 skip_label (const char *at, const char *end)
 {
   const char *tag = g_strstr_len (at, end - at, "<stdout>:"), *digit;
 
   if (tag != NULL)
     return tag + strlen ("<stdout>:");
-  while (at < end && is_blank (*at))
-    at++;
+  at = skip_blanks (at, end);
   for (digit = at; digit < end && g_ascii_isdigit (*digit);)
     digit++;
   return digit > at && digit < end && *digit == ':' ? digit + 1 : at;
@@ -348,8 +355,7 @@ fab_line_next (const char **cursor, FabLine *line)
   at = skip_label (at, end);
   while (end > at && is_blank (end[-1]))
     end--;
-  while (at < end && is_blank (*at))
-    at++;
+  at = skip_blanks (at, end);
   line->whole = (FabWord){ .at = at, .length = (gsize) (end - at) };
   for (line->n = 0; at < end && line->n < FAB_LINE_MAX_WORDS; line->n++) {
     const char *start = at;
@@ -357,8 +363,7 @@ fab_line_next (const char **cursor, FabLine *line)
     while (at < end && !is_blank (*at))
       at++;
     line->words[line->n] = (FabWord){ .at = start, .length = (gsize) (at - start) };
-    while (at < end && is_blank (*at))
-      at++;
+    at = skip_blanks (at, end);
   }
   return TRUE;
 }
@@ -429,12 +434,10 @@ fab_line_value (const FabLine *line, const char *key, FabWord *value)
 
   if (at == NULL)
     return FALSE;
-  for (at += strlen (key); at < end && is_blank (*at);)
-    at++;
+  at = skip_blanks (at + strlen (key), end);
   if (at == end || *at != ':')
     return FALSE;
-  for (at++; at < end && is_blank (*at);)
-    at++;
+  at = skip_blanks (at + 1, end);
   *value = (FabWord){ .at = at, .length = 0 };
   while (at < end && !is_blank (*at)) {
     at++;

@@ -100,6 +100,31 @@ rates_have_samples (G_GNUC_UNUSED void **state)
   assert_int_equal (self->notes->len, 1);
 }
 
+/* Ends and pairs are those that a table names, also where there is one of them; else there are two ends and one pair. */
+static void
+ends_and_pairs_are_counted (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *head;
+    guint n_ranks, n_pairs;
+  } cases[] = {
+    { "# kind: latency\n", 2, 1 },
+    { "# kind: latency\n# n_ranks: 1\n# n_pairs: 1\n", 1, 1 },
+    { "# kind: latency\n# n_ranks: 4\n# n_pairs: 2\n", 4, 2 },
+    { "# kind: collective\n# op: all_reduce\n# n_ranks: 4\n# n_pairs: 2\n", 4, 2 },
+    { "# kind: collective\n# op: all_reduce\n# n_ranks: 4\n", 4, 0 },
+    { "# kind: memory_bound\n", 0, 0 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *text = g_strconcat (cases[i].head, "size_bytes,time_us\n8,1\n", NULL);
+    g_autoptr (FabMeasurements) self = read_good (text);
+
+    assert_int_equal (measured_at (self, 0)->series.n_ranks, cases[i].n_ranks);
+    assert_int_equal (measured_at (self, 0)->series.n_pairs, cases[i].n_pairs);
+  }
+}
+
 /* Products have three sides, attention five. */
 static void
 kernels_have_shapes (G_GNUC_UNUSED void **state)
@@ -362,15 +387,11 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (every_column_has_its_place),
-    cmocka_unit_test (values_have_three_units),
-    cmocka_unit_test (rates_have_samples),
-    cmocka_unit_test (series_have_titles),
-    cmocka_unit_test (shapes_and_kinds_are_read),
-    cmocka_unit_test (kernels_have_shapes),
-    cmocka_unit_test (points_are_sorted),
-    cmocka_unit_test (kernels_move_so_many_bytes),
-    cmocka_unit_test (tables_of_kernels_follow_one_another),
+    cmocka_unit_test (every_column_has_its_place), cmocka_unit_test (values_have_three_units),
+    cmocka_unit_test (rates_have_samples),         cmocka_unit_test (series_have_titles),
+    cmocka_unit_test (shapes_and_kinds_are_read),  cmocka_unit_test (kernels_have_shapes),
+    cmocka_unit_test (ends_and_pairs_are_counted), cmocka_unit_test (points_are_sorted),
+    cmocka_unit_test (kernels_move_so_many_bytes), cmocka_unit_test (tables_of_kernels_follow_one_another),
     cmocka_unit_test (mistakes_have_their_place),
   };
 

@@ -142,7 +142,8 @@ runs_that_were_interrupted_are_refused (G_GNUC_UNUSED void **state)
 static void
 texts_are_split_into_lines_and_words (G_GNUC_UNUSED void **state)
 {
-  static const char text[] = "\n   \t\na  b\tc \r\n 3:d\n:e\n4 : f\n5\n[1,0]<stdout>:g h\n 6:\n7: i";
+  static const char text[] =
+      "\n   \t\na  b\tc \r\n 3:d\n:e\n4 : f\n5\n[1,0]<stdout>:g h\n 6:\n7: i\n8:  \n9:j ";
   GString *found = g_string_new (NULL);
   const char *at = text;
   FabLine line;
@@ -153,8 +154,8 @@ texts_are_split_into_lines_and_words (G_GNUC_UNUSED void **state)
       g_string_append_printf (found, "[%.*s]", (int) line.words[i].length, line.words[i].at);
     g_string_append (found, line.has_end ? "\n" : "...");
   }
-  assert_string_equal (found->str,
-                       "\n\na  b\tc[a][b][c]\nd[d]\n:e[:e]\n4 : f[4][:][f]\n5[5]\ng h[g][h]\n\ni[i]...");
+  assert_string_equal (
+      found->str, "\n\na  b\tc[a][b][c]\nd[d]\n:e[:e]\n4 : f[4][:][f]\n5[5]\ng h[g][h]\n\ni[i]\n\nj[j]...");
   g_string_free (found, TRUE);
 }
 
@@ -223,6 +224,11 @@ words_end_where_they_end (G_GNUC_UNUSED void **state)
   assert_false (fab_word_has (&none, "ab"));
   assert_int_equal (fab_word_decimals (&word), 0);
   assert_int_equal (fab_word_digits (&word), 2);
+  FabWord digits = { "123.45", 2 }, point = { "1.23", 3 };
+  assert_int_equal (fab_word_digits (&digits), 2);
+  assert_int_equal (fab_word_count (&digits), 12);
+  assert_int_equal (fab_word_decimals (&point), 1);
+  assert_true (fab_word_is_whole (&digits));
 }
 
 static void
