@@ -207,10 +207,6 @@ fab_readings_time (FabReadings *self, const FabWord *word, FabMeasuredSeries *se
     self->n_zero++;
     return;
   }
-  if (series->points->len == MAX_POINTS) {
-    fab_readings_mistake (self, word, "more than %d sizes of one series", MAX_POINTS);
-    return;
-  }
   for (guint i = 0; i < series->points->len; i++) {
     const FabMeasuredPoint *other = &g_array_index (series->points, FabMeasuredPoint, i);
 
@@ -223,7 +219,10 @@ fab_readings_time (FabReadings *self, const FabWord *word, FabMeasuredSeries *se
                             size_bytes);
     return;
   }
-  g_array_append_val (series->points, point);
+  if (series->points->len < MAX_POINTS)
+    g_array_append_val (series->points, point);
+  else
+    fab_readings_mistake (self, word, "more than %d sizes of one series", MAX_POINTS);
 }
 
 void

@@ -104,6 +104,30 @@ sizes_and_times_have_limits (G_GNUC_UNUSED void **state)
   assert_refused (HEAD "8 1000000000001\n", "t:3:3: a message of 8 B takes longer than a week");
 }
 
+/* A series has 4096 sizes at most, each with one value; after 200 mistakes nothing more is read. */
+static void
+texts_have_limits (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GString) sizes = g_string_new (HEAD), mistakes = g_string_new (HEAD);
+  g_autoptr (GError) error = NULL, last = NULL;
+
+  for (guint i = 1; i <= 4096; i++)
+    g_string_append_printf (sizes, "%u 1.00\n", i);
+  g_string_append (sizes, "4096 1.00\n");
+  g_autoptr (FabMeasurements) most = read_good (sizes->str);
+  assert_int_equal (measured_at (most, 0)->points->len, 4096);
+  g_string_append (sizes, "4097 1.00\n");
+  assert_null (measured_text (sizes->str, 0, &error));
+  assert_non_null (strstr (error->message, "t:4100:6: more than 4096 sizes of one series"));
+  assert_refused (HEAD "8 1.00\n8 1.01\n",
+                  "t:4:3: size 8 is given twice with different values; give one run in a file");
+  for (guint i = 0; i < 199; i++)
+    g_string_append_printf (mistakes, "%u x%u\n", i + 1, i);
+  g_string_append (mistakes, "8 1.00\n9 1.50\n9 2.50\nCuda failure\n");
+  assert_null (measured_text (mistakes->str, 0, &last));
+  assert_null (strstr (last->message, "did not come to its end"));
+}
+
 /* What the last row has fewer of than the one before was cut off. */
 static void
 a_text_that_ends_inside_a_row_is_refused (G_GNUC_UNUSED void **state)
@@ -272,6 +296,7 @@ main (void)
     cmocka_unit_test (notes_and_mistakes_have_their_place),
     cmocka_unit_test (mistakes_are_shown_in_their_line),
     cmocka_unit_test (sizes_and_times_have_limits),
+    cmocka_unit_test (texts_have_limits),
     cmocka_unit_test (a_text_that_ends_inside_a_row_is_refused),
     cmocka_unit_test (runs_that_were_interrupted_are_refused),
     cmocka_unit_test (texts_are_split_into_lines_and_words),
