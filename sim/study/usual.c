@@ -18,14 +18,14 @@ axis_new (const char *key)
   return self;
 }
 
-/* Values have three digits, as a person would write them; sizes are whole numbers (6.23MiB is not a whole number of
- * bytes); equal values appear once. */
+/* Values have three digits, as a person would write them; sizes and watts are whole numbers (6.23MiB is not a whole
+ * number of bytes); equal values appear once. */
 static void
 add_number (FabAxis *self, double number, const char *unit)
 {
   char digits[G_ASCII_DTOSTR_BUF_SIZE];
-  gboolean is_size = g_str_has_suffix (unit, "B");
-  double scale = is_size ? 1 : pow (10, floor (log10 (number)) - 2);
+  gboolean is_whole = g_str_has_suffix (unit, "B") || strcmp (unit, "W") == 0;
+  double scale = is_whole ? 1 : pow (10, floor (log10 (number)) - 2);
   g_autofree char *value = NULL;
 
   g_ascii_formatd (digits, sizeof digits, "%.12g", MAX (round (number / scale), 1) * scale);

@@ -147,6 +147,20 @@ a_share_ends_at_all (G_GNUC_UNUSED void **state)
     fail_msg ("%s", text);
 }
 
+/* Watts are whole. */
+static void
+watts_are_whole (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabAxis) axis = usual ("nodes: 1, power_cap: 300W", "memo: true", "cluster.power_cap", &error);
+
+  if (axis == NULL)
+    fail_msg ("%s", error->message);
+  g_autofree char *text = written (axis);
+  if (!g_str_has_prefix (text, "75W,79W,83W,87W,") || !g_str_has_suffix (text, "W,2400W"))
+    fail_msg ("%s", text);
+}
+
 static void
 a_key_without_a_number_is_refused (G_GNUC_UNUSED void **state)
 {
@@ -184,6 +198,7 @@ main (void)
     cmocka_unit_test (other_numbers_rise_by_a_twentieth),
     cmocka_unit_test (rates_are_those_of_ports),
     cmocka_unit_test (a_share_ends_at_all),
+    cmocka_unit_test (watts_are_whole),
     cmocka_unit_test (a_key_without_a_number_is_refused),
   };
 
