@@ -120,8 +120,8 @@ fab_growth_find (const FabStudy *study, guint nodes, GError **error)
     return NULL;
   const FabClusterSpec *cluster = &fab_scenario_spec (scenario)->cluster;
   if (nodes <= (guint) cluster->nodes) {
-    fab_throw (error, FAB_ERROR_INPUT, "%u nodes are not more than the %" G_GINT64_FORMAT " that there are",
-               nodes, cluster->nodes);
+    fab_throw (error, FAB_ERROR_INPUT, "%u %s not more than the %" G_GINT64_FORMAT " that there are", nodes,
+               fab_plural (nodes, "node is", "nodes are"), cluster->nodes);
     return NULL;
   }
   FabBatch batch = fab_batch_of (scenario);

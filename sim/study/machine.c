@@ -243,9 +243,9 @@ cannot_divide (guint64 all, guint64 copies, GError **error)
                              ? g_strdup_printf ("%" G_GUINT64_FORMAT " or %" G_GUINT64_FORMAT, fewer, more)
                              : g_strdup_printf ("%" G_GUINT64_FORMAT, fewer);
   return fab_throw (error, FAB_ERROR_INPUT,
-                    "a batch of %" G_GUINT64_FORMAT " sequences cannot be divided over %" G_GUINT64_FORMAT
+                    "a batch of %" G_GUINT64_FORMAT " %s cannot be divided over %" G_GUINT64_FORMAT
                     " copies of the model; it can over %s, and with --hold micro_batch it grows with them",
-                    all, copies, right);
+                    all, fab_plural (all, "sequence", "sequences"), copies, right);
 }
 
 /* Reduces the number of micro-batches first, then their size: to the largest one that divides the share of a copy of

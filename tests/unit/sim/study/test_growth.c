@@ -192,7 +192,10 @@ fewer_nodes_are_no_growth (G_GNUC_UNUSED void **state)
   static const guint nodes[] = { 1, 3, 4 };
 
   for (guint i = 0; i < G_N_ELEMENTS (nodes); i++) {
-    g_autofree char *problem = g_strdup_printf ("%u nodes are not more than the 4 that there are", nodes[i]);
+    g_autofree char *problem = nodes[i] == 1
+                                 ? g_strdup ("1 node is not more than the 4 that there are")
+                                 : g_strdup_printf ("%u nodes are not more than the 4 that there are",
+                                                    nodes[i]);
     g_autoptr (GError) error = NULL;
 
     assert_null (grow (ONE_GPU "nodes: 4, fabric: switch", SENDS, FAB_HOLD_WRITTEN, nodes[i], &error));

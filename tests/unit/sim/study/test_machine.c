@@ -213,9 +213,9 @@ the_batch_of_the_job_is_kept (G_GNUC_UNUSED void **state)
               g_autofree char *right = more > 0 ? g_strdup_printf ("%u or %u", (guint) fewer, (guint) more)
                                                 : g_strdup_printf ("%u", (guint) fewer);
               expected = g_strdup_printf (
-                  "a batch of %u sequences cannot be divided over %u copies of the model; it can over %s, and with "
+                  "a batch of %u sequence%s cannot be divided over %u copies of the model; it can over %s, and with "
                   "--hold micro_batch it grows with them",
-                  (guint) all, (guint) after, right);
+                  (guint) all, all == 1 ? "" : "s", (guint) after, right);
             }
             assert_string_equal (text, expected);
           }
