@@ -97,9 +97,10 @@ append_head (GString *page, const CollectiveView *view, const GArray *rows)
   guint64 step = view->asked->range.step_bytes ? view->asked->range.step_bytes
                                                : (guint64) view->asked->range.factor;
 
-  g_string_append_printf (page, "# predicted %s, %u ranks: %" G_GINT64_FORMAT " x %s; form: %s\n",
-                          fab_nccl_program (view->asked->op), first->n_ranks, view->run->nodes,
-                          view->asked->node, fab_form_names[view->asked->form]);
+  g_string_append_printf (page, "# predicted %s, %u %s: %" G_GINT64_FORMAT " x %s; form: %s\n",
+                          fab_nccl_program (view->asked->op), first->n_ranks,
+                          fab_plural (first->n_ranks, "rank", "ranks"), view->run->nodes, view->asked->node,
+                          fab_form_names[view->asked->form]);
   if (view->asked->form == FAB_FORM_STEP)
     g_string_append_printf (
         page, "# the time of the wires, message by message, plus the startup beyond their latency once. It "

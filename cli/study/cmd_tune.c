@@ -118,9 +118,11 @@ append_value (GString *text, const FabTune *self, guint k, guint v)
 }
 
 static void
-append_flatness (GString *text, const FabKnob *knob, const FabTuneFlat *flat)
+append_flatness (GString *text, const FabKnob *knob, const FabTuneFlat *flat, guint n_good)
 {
-  if (flat->first == flat->last)
+  if (n_good == 1)
+    g_string_append (text, "    alone: no other value can be simulated and fits\n");
+  else if (flat->first == flat->last)
     g_string_append_printf (text, "    sharp: the neighbouring values lose more than %.0f %%\n",
                             100 * fab_tune_flat_fraction);
   else
@@ -173,13 +175,16 @@ append_curve (GString *text, const FabTuneAnswer *answer, guint k)
 {
   const FabTune *self = answer->tune;
   const FabKnob *knob = knob_of (self, k);
+  guint n_good = 0;
 
   g_string_append_printf (text, "\n  %s: job.%s\n  %s\n", knob->name, knob->key, knob->source);
   g_string_append_printf (text, "    %-12s\v%12s\v%12s\v%12s\v%12s\v%11s\n", "value", "step", "tokens/s",
                           "exposed", "memory", "worse by");
-  for (guint v = 0; v < knob->values->len; v++)
+  for (guint v = 0; v < knob->values->len; v++) {
     append_value (text, self, k, v);
-  append_flatness (text, knob, &g_array_index (answer->flats, FabTuneFlat, k));
+    n_good += fab_tune_is_good (self, fab_tune_curve (self, k, v)) ? 1 : 0;
+  }
+  append_flatness (text, knob, &g_array_index (answer->flats, FabTuneFlat, k), n_good);
   append_picture (text, self, k);
 }
 

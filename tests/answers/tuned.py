@@ -95,7 +95,8 @@ class Tuned(answer.AnswerTest):
             first -= 1
         while last + 1 < len(names) and is_near[last + 1]:
             last += 1
-        self.assertEqual(flat.strip(), "sharp: the neighbouring values lose more than 1 %" if first == last else
+        self.assertEqual(flat.strip(), "alone: no other value can be simulated and fits" if len(names) == 1 else
+                         "sharp: the neighbouring values lose more than 1 %" if first == last else
                          f"flat from {names[first]} to {names[last]}: these values are within 1 % of the best")
 
     def test_of_tokens(self):
@@ -105,6 +106,10 @@ class Tuned(answer.AnswerTest):
         told, page = self.check("tune", "hello", "--knobs", "bucket")
         self.assertEqual([knob.knob for knob in told.knobs], ["bucket"])
         self.assertIn("flat from", page)
+
+    def test_of_a_knob_with_one_value(self):
+        page = self.check("tune", "hello", "--set", "job.micro_batch=1", "--set", "cluster.gpus_per_node=1")[1]
+        self.assertIn("alone: ", page)
 
     def test_of_the_step(self):
         self.check("tune", "ddp-2b-4nodes-200g", "--knobs", "bucket", "--by", "step", by="step")
