@@ -8,6 +8,7 @@ from typing import List, Optional
 
 NONE, BOOL, WHOLE, REAL, TEXT = range(5)
 UNKNOWN = -2**63  # a whole number that is not known
+_WHOLES = (c_int, c_int64, c_uint32, c_uint64, c_size_t)
 
 Progress = ctypes.CFUNCTYPE(c_int, c_void_p, c_int64, c_int64)
 Done = ctypes.CFUNCTYPE(None, c_void_p, c_int64)
@@ -31,9 +32,38 @@ StudyOptions = _struct("StudyOptions", ("vary", POINTER(c_char_p)), ("zip", POIN
                        ("progress", Progress), ("user", c_void_p), ("cancel", POINTER(c_int)), ("allows_oversized", c_int), ("hold", c_char_p))
 
 
-def make(kind, **members):
+def make(struct, /, **members):
     """A struct with its size and these members set."""
-    return kind(struct_size=ctypes.sizeof(kind), **members)
+    types = dict(struct._fields_)
+    for name, member in members.items():
+        check(types[name], member)
+    return struct(struct_size=ctypes.sizeof(struct), **members)
+
+
+def text(value) -> bytes:
+    """A text as the library takes it."""
+    if not isinstance(value, str):
+        raise TypeError(f"a text belongs here, not {value!r}")
+    return value.encode()
+
+
+def array(kind, members):
+    """An array, each member of which can be what it is there."""
+    all_members = list(members)
+    for member in all_members:
+        check(kind, member)
+    return (kind * len(all_members))(*all_members)
+
+
+def check(kind, value) -> None:
+    """Misuse where ctypes would cut off a number or a text without a word."""
+    if isinstance(value, int) and kind in _WHOLES:
+        n_bits = 8 * ctypes.sizeof(kind)
+        least, most = (-2**(n_bits - 1), 2**(n_bits - 1) - 1) if kind(-1).value < 0 else (0, 2**n_bits - 1)
+        if not least <= value <= most:
+            raise Misuse(f"{value} is not from {least} to {most}", [])
+    if isinstance(value, bytes) and kind is c_char_p and b"\0" in value:
+        raise Misuse(f"the text {value.decode()!r} holds a character NUL", [])
 
 
 def _open():
@@ -181,7 +211,10 @@ def fail(status, error):
 def call(name, *arguments):
     """Calls a function that takes an error last."""
     error = c_void_p()
-    status = getattr(lib, "fabricast_" + name)(*arguments, byref(error))
+    function = getattr(lib, "fabricast_" + name)
+    for kind, argument in zip(function.argtypes, arguments):
+        check(kind, argument)
+    status = function(*arguments, byref(error))
     if status != 0:
         fail(status, error)
 

@@ -20,8 +20,7 @@ Progress = Union[None, bool, Callable[[int, int], Any]]  # True: a bar; else a f
 def _texts(texts: Optional[Union[str, Iterable[str]]]):
     if texts is None:
         return None
-    encoded = [text.encode() for text in ([texts] if isinstance(texts, str) else texts)]
-    return (ctypes.c_char_p * (len(encoded) + 1))(*encoded, None)
+    return _api.array(ctypes.c_char_p, [*map(_api.text, [texts] if isinstance(texts, str) else texts), None])
 
 
 def _shown(cell) -> str:
@@ -162,8 +161,8 @@ class Context:
 
     def parse(self, text: str, name: str = "scenario") -> "Scenario":
         """The scenario of YAML text, which messages call `name`."""
-        encoded = text.encode()
-        return Scenario(handle("scenario_parse", self._handle, name.encode(), encoded, len(encoded)))
+        encoded = _api.text(text)
+        return Scenario(handle("scenario_parse", self._handle, _api.text(name), ctypes.c_char_p(encoded), len(encoded)))
 
     def new(self, **keys: Setting) -> "Scenario":
         """A scenario without keys but these; a double underscore stands for a dot: new(cluster__node="dgx-h100")."""
@@ -174,7 +173,7 @@ class Context:
 
     def describe(self, section: Optional[str] = None, name: Optional[str] = None) -> Table:
         """What scenarios can be made of."""
-        return Table(handle("describe", self._handle, section.encode() if section else None, name.encode() if name else None))
+        return Table(handle("describe", self._handle, _api.text(section) if section else None, _api.text(name) if name else None))
 
     @property
     def schema(self) -> str:
@@ -191,16 +190,16 @@ class Result:
 
     def __getitem__(self, figure: str):
         value = make(_api.Value)
-        call("result_figure", self._handle, figure.encode(), byref(value))
+        call("result_figure", self._handle, _api.text(figure), byref(value))
         return _api.value_of(value)
 
     def table(self, name: str) -> Table:
         """A table: "iteration", "collective", "exposure", "critical_path", "link", "memory", "finding", ..."""
-        return Table(handle("result_table", self._handle, name.encode()))
+        return Table(handle("result_table", self._handle, _api.text(name)))
 
     def explain(self, figure: str) -> Table:
         """Why a figure, or a collective by its name, is what it is."""
-        return Table(handle("result_explain", self._handle, figure.encode()))
+        return Table(handle("result_explain", self._handle, _api.text(figure)))
 
     @property
     def warnings(self) -> List[Dict[str, Any]]:
@@ -253,23 +252,27 @@ class Scenario:
 
     def __getitem__(self, key: str):
         value = make(_api.Value)
-        call("scenario_get", self._handle, key.encode(), byref(value))
+        call("scenario_get", self._handle, _api.text(key), byref(value))
         return _api.value_of(value)
 
     def __setitem__(self, key: str, setting: Setting) -> None:
         unit = None
         if isinstance(setting, tuple):
-            setting, unit = setting[0], setting[1].encode()
-        value = make(_api.Value, unit=unit)
+            if len(setting) != 2:
+                raise TypeError(f"a number and its unit belong here, not {setting!r}")
+            setting, unit = setting[0], _api.text(setting[1])
+        if isinstance(setting, bytes):
+            raise TypeError(f"a text belongs here, not {setting!r}")
+        members = {}
         if isinstance(setting, bool):
-            value.kind, value.whole = _api.BOOL, int(setting)
+            members = {"kind": _api.BOOL, "whole": int(setting)}
         elif isinstance(setting, int):
-            value.kind, value.whole = _api.WHOLE, setting
+            members = {"kind": _api.WHOLE, "whole": setting}
         elif isinstance(setting, float):
-            value.kind, value.real = _api.REAL, setting
+            members = {"kind": _api.REAL, "real": setting}
         elif setting is not None:
-            value.kind, value.text = _api.TEXT, str(setting).encode()
-        call("scenario_set", self._handle, key.encode(), byref(value))
+            members = {"kind": _api.TEXT, "text": str(setting).encode()}
+        call("scenario_set", self._handle, _api.text(key), byref(make(_api.Value, unit=unit, **members)))
 
     def __delitem__(self, key: str) -> None:
         self[key] = None
@@ -277,7 +280,7 @@ class Scenario:
     def set(self, *assignments: str) -> "Scenario":
         """Sets keys as --set does, "job.bucket=25MiB", and returns the scenario."""
         for assignment in assignments:
-            call("scenario_assign", self._handle, assignment.encode())
+            call("scenario_assign", self._handle, _api.text(assignment))
         return self
 
     def copy(self) -> "Scenario":
@@ -304,15 +307,15 @@ class Scenario:
 
     def collective(self, op: str, sizes: Iterable[int], form: Optional[str] = None, band: bool = False) -> Table:
         """What one collective takes on this machine, size by size (in bytes)."""
-        all_sizes = list(sizes)
-        options = make(_api.PredictOptions, op=op.encode(), sizes_bytes=(ctypes.c_uint64 * len(all_sizes))(*all_sizes),
-                       n_sizes=len(all_sizes), form=form.encode() if form else None, has_band=int(band))
+        all_sizes = _api.array(ctypes.c_uint64, sizes)
+        options = make(_api.PredictOptions, op=_api.text(op), sizes_bytes=all_sizes, n_sizes=len(all_sizes),
+                       form=_api.text(form) if form else None, has_band=int(band))
         return Table(_Work(None).run(lambda: handle("predict", self._handle, byref(options))))
 
     def _study(self, name, vary, zipped, targets, progress, allow_oversized, hold) -> Table:
         work = _Work(progress, "point")
         options = make(_api.StudyOptions, vary=_texts(vary), zip=_texts(zipped), targets=_texts(targets), progress=work.progress,
-                       cancel=ctypes.pointer(work.cancel), allows_oversized=int(allow_oversized), hold=hold.encode() if hold else None)
+                       cancel=ctypes.pointer(work.cancel), allows_oversized=int(allow_oversized), hold=_api.text(hold) if hold else None)
         return Table(work.run(lambda: handle(name, self._handle, byref(options))))
 
     def sweep(self, vary: Union[str, Iterable[str], None] = None, zip: Union[str, Iterable[str], None] = None,  # noqa: A002

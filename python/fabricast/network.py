@@ -81,9 +81,9 @@ class Network:
 
     def collective(self, op: str, size: int, ranks: Optional[Iterable[int]] = None, done: Optional[Done] = None) -> None:
         """Begins a collective, now: "all_reduce", "all_gather", ...; of all ranks where none are named."""
-        chosen = list(ranks) if ranks is not None else []
-        array = (ctypes.c_uint32 * len(chosen))(*chosen) if ranks is not None else None
-        self._calls.begin("network_collective", done, self._handle, op.encode(), array, len(chosen), size)
+        chosen = _api.array(ctypes.c_uint32, ranks) if ranks is not None else None
+        n = len(chosen) if chosen is not None else 0
+        self._calls.begin("network_collective", done, self._handle, _api.text(op), chosen, n, size)
 
     def at(self, time_ps: int, function: Done) -> None:
         """Calls a function at a time that is not in the past."""

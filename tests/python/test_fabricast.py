@@ -39,6 +39,33 @@ def test_signatures_are_those_of_the_header():
             assert len(signatures[name]) - 1 == n, name
 
 
+def test_what_the_library_cannot_hold_is_refused():
+    """A number beyond its bits was another number, and a text ended at its first NUL."""
+    scenario = fc.load(HELLO)
+    scenario["cluster.nodes"] = 2
+    for number in (2**70, 2**63, 2**64 + 4, -2**63 - 1):
+        with pytest.raises(fc.Misuse, match="is not from"):
+            scenario["cluster.nodes"] = number
+    for sizes in ([2**64 + 8], [8, -1]):
+        with pytest.raises(fc.Misuse, match="is not from"):
+            scenario.collective("all_reduce", sizes)
+    network = fc.Network(scenario)
+    for arguments in ((2**32, 1, 8), (0, 2**32 + 1, 8), (0, 1, 2**64 + 8), (0, -1, 8)):
+        with pytest.raises(fc.Misuse):
+            network.send(*arguments)
+    with pytest.raises(fc.Misuse, match="is not from"):
+        network.collective("all_reduce", 8, ranks=[0, 2**32 + 1])
+    assert network.next_ps is None
+    for wrong in (lambda: scenario.set("name=a\0b"), lambda: scenario["clus\0ter.nodes"], lambda: scenario.sweep(vary=["cluster.nodes=1\0,2"]),
+                  lambda: fc.new(name="a\0b"), lambda: fc.load(HELLO + "\0x"), lambda: fc.describe("links\0")):
+        with pytest.raises(fc.Misuse, match="NUL"):
+            wrong()
+    for key, setting in ((3, 1), ("name", b"x"), ("cluster.nic_rate", (1, 2)), ("cluster.nic_rate", (1, "Gb/s", 2))):
+        with pytest.raises(TypeError):
+            scenario[key] = setting
+    assert (scenario["cluster.nodes"], scenario["name"]) == (2, "hello")
+
+
 def test_keys():
     scenario = fc.load(HELLO)
     other = scenario.copy()
