@@ -52,6 +52,12 @@ fab_episodes_free (FabEpisodes *self)
   g_free (self);
 }
 
+void
+fab_episodes_leave_room (FabEpisodes *self, gsize n_bytes)
+{
+  self->books.tree.n_bytes = FAB_EPISODE_TREE_BYTES - n_bytes;
+}
+
 static FabEpisode *
 episode_at (const FabEpisodes *self, guint index)
 {

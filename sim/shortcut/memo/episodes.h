@@ -41,6 +41,9 @@ FabEpisodes *fab_episodes_new (FabEngine *engine, FabNet *net, gconstpointer par
 void fab_episodes_free (FabEpisodes *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabEpisodes, fab_episodes_free)
 
+/* From now on what is remembered may take so many bytes more, at most FAB_EPISODE_TREE_BYTES. */
+void fab_episodes_leave_room (FabEpisodes *self, gsize n_bytes);
+
 /* Plays collectives from idle before the clock starts, on threads, so that their episodes are known, unless they are
  * very many. The figures, and what is counted, are the same without. On a network that traces lines, episodes are
  * apart only after this call, with all collectives that will begin (`env->is_all`). */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_known_episodes.c - what is played of episodes, and what is counted whether they are played or not. */
+#include "sim/shortcut/memo/episode_tree.h"
 #include "tests/unit/sim/shortcut/memo/episodes_scene.h"
 
 /* --- random numbers --- */
@@ -392,6 +393,60 @@ a_longer_quiet_is_found_out (G_GNUC_UNUSED void **state)
   assert_int_equal (scene->nets.n_streams, 3);
 }
 
+/* --- room --- */
+
+/* The fourth time is as the second one, and the third as the first. Another collective is apart from them, unless one
+ * that meets both makes them one. */
+static void
+begin_four_times (Scene *self)
+{
+  const FabCollectivePlan *a = plan (self, 100, 0, 2), *b = plan (self, 200, 0, 2),
+                          *other = plan (self, 300, 3, 1), *both = plan (self, 90, 1, 3);
+
+  for (guint i = 0; i < 4; i++) {
+    begin_at (self, 1000 * i, "a", a);
+    begin_at (self, 1000 * i + 10, "o", other);
+    begin_at (self, 1000 * i + 40, "b", b);
+    if (i % 2 == 1)
+      begin_at (self, 1000 * i + 150, "x", both);
+  }
+  fab_engine_at (self->engine, 3200, ask_queues, self, 200);
+  fab_engine_at (self->engine, 5000, ask_queues, self, 200);
+}
+
+/* Whatever there is room for in the tree, all ends come at their times, and links count the same. The less room there is
+ * the more is played. */
+static void
+room_changes_no_figure (G_GNUC_UNUSED void **state)
+{
+  for (guint is_apart = 0; is_apart < 2; is_apart++) {
+    double all = 0;
+    guint n_streams = G_MAXUINT;
+
+    for (guint room = 0; room <= 6000; room += 40) {
+      g_autoptr (Scene) scene = is_apart ? scene_apart () : scene_new ();
+      scene->nets.late_bytes = 7;
+      scene->nets.late_ps = 5;
+      scene->nets.skip_ps = 3;
+      if (!is_apart)
+        scene_open (scene, TRUE);
+      fab_episodes_leave_room (scene->episodes, room < 6000 ? room : FAB_EPISODE_TREE_BYTES);
+      begin_four_times (scene);
+      FabEpisodesCount count = play (scene, "a100 b240 o310 a1100 b1240 x1240 o1310 a2100 b2240 o2310 a3100 "
+                                            "1200/200/8 b3240 x3240 o3310 1200/200/8 ");
+      double found = carried (scene, 0) + carried (scene, 3);
+      if (room == 0)
+        all = found;
+      assert_near (found, all, 1e-12);
+      assert_int_equal (count.n_collectives, 14);
+      assert_true ((guint) scene->nets.n_streams <= n_streams);
+      n_streams = (guint) scene->nets.n_streams;
+      assert_true (room > 0 || count.n_remembered == 0);
+      assert_true (room < 6000 || count.n_remembered > 0);
+    }
+  }
+}
+
 /* --- folded schedules --- */
 
 /* Versions: the first collective is played in version 1, and each other one makes another of it, if `owner` is set. */
@@ -486,6 +541,7 @@ main (void)
     cmocka_unit_test (an_episode_is_known_by_the_links_that_are_shared),
     cmocka_unit_test (other_events_of_jobs_let_nothing_be_played),
     cmocka_unit_test (a_longer_quiet_is_found_out),
+    cmocka_unit_test (room_changes_no_figure),
     cmocka_unit_test (those_under_way_are_played_again_in_another_version),
     cmocka_unit_test (what_is_joined_is_played_again_for_all),
   };
