@@ -213,11 +213,61 @@ find_divider (const char *line)
   return best;
 }
 
+/* Returns the end of a field in quotes, which may hold dividers, and doubled quotes for quotes: RFC 4180, 2. NULL: the
+ * field has none, or they do not end. */
+static const char *
+end_of_quotes (const char *text, char divider)
+{
+  const char *at = text + 1;
+
+  if (*text != '"' || divider == '|') /* sacct -P quotes nothing */
+    return NULL;
+  while (*at != '\0' && (*at != '"' || at[1] == '"'))
+    at += *at == '"' ? 2 : 1;
+  return *at == '"' && (at[1] == '\0' || at[1] == divider) ? at + 1 : NULL;
+}
+
+/* What stands between the quotes of a field. (transfer full) */
+static char *
+unquoted (const char *text, const char *end)
+{
+  GString *field = g_string_new_len (text + 1, end - text - 2);
+
+  g_string_replace (field, "\"\"", "\"", 0);
+  return g_string_free (field, FALSE);
+}
+
+/* Divides a line into its fields, without quotes around them. (transfer full) */
+static char **
+split (const char *line, char divider)
+{
+  GStrvBuilder *fields = g_strv_builder_new ();
+  const char *at = line;
+
+  for (guint n = 1;; n++) {
+    const char *quoted = end_of_quotes (at, divider), *end = n < MOST_FIELDS ? strchr (at, divider) : NULL;
+    g_autofree char *field = NULL;
+
+    if (quoted != NULL)
+      end = *quoted != '\0' ? quoted : NULL;
+    field = quoted != NULL ? unquoted (at, quoted)
+          : end != NULL    ? g_strndup (at, (gsize) (end - at))
+                           : g_strdup (at);
+    g_strv_builder_add (fields, field);
+    if (end == NULL)
+      break;
+    at = end + 1;
+  }
+  char **all = g_strv_builder_end (fields);
+  g_strv_builder_unref (fields);
+  return all;
+}
+
 static gboolean
 read_header (Table *self, const char *line, GError **error)
 {
-  const char divider[] = { self->divider = find_divider (line), '\0' };
-  g_auto (GStrv) names = g_strsplit (line, divider, MOST_FIELDS);
+  self->divider = find_divider (line);
+  g_auto (GStrv) names = split (line, self->divider);
 
   for (guint c = 0; c < N_COLUMNS; c++)
     self->places[c] = -1;
@@ -246,8 +296,7 @@ read_header (Table *self, const char *line, GError **error)
 static gboolean
 read_line (Table *self, GError **error)
 {
-  const char divider[] = { self->divider, '\0' };
-  g_auto (GStrv) fields = g_strsplit (self->reading->text->str, divider, MOST_FIELDS);
+  g_auto (GStrv) fields = split (self->reading->text->str, self->divider);
   guint n = g_strv_length (fields);
 
   for (guint c = 0; c < N_COLUMNS; c++)

@@ -37,6 +37,35 @@ a_table_of_ones_own (G_GNUC_UNUSED void **state)
   assert_int_equal (g_array_index (log->rows, FabJobLogRow, 1).priority, 3);
 }
 
+/* Spreadsheets, R and pandas put quotes around fields, whose dividers and doubled quotes are text. A quote that does not
+ * end at a divider is text, and so is each of sacct -P. */
+static void
+fields_may_have_quotes (G_GNUC_UNUSED void **state)
+{
+  static const char *const kinds[] = { "a, b", "say \"x\"", "\"open", "\"a\"b", "", "\"", "plain" };
+  g_autoptr (FabJobLog) log = parse ("\"submit\",\"kind\",\"duration\",\"nodes\"\n"
+                                     "\"0\",\"a, b\",\"60\",\"2\"\n"
+                                     "1,\"say \"\"x\"\"\",60,2\n"
+                                     "2,\"open,60,2\n"
+                                     "3,\"a\"b,60,2\n"
+                                     "4,\"\",60,2\n"
+                                     "5,\"\"\"\",60,2\n"
+                                     "6,plain,60,\"2\"\n",
+                                     NULL);
+  g_autoptr (FabJobLog) slurm = parse ("Submit|Kind|Elapsed|NNodes\n0|\"a|60|2\n1|\"b\"|60|2\n", NULL);
+
+  assert_int_equal (log->rows->len, G_N_ELEMENTS (kinds));
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
+    const char *kind = g_array_index (log->rows, FabJobLogRow, i).kind;
+
+    check_row (log, i, i, 60, 2);
+    assert_string_equal (kind != NULL ? kind : "", kinds[i]);
+  }
+  assert_int_equal (slurm->rows->len, 2);
+  assert_string_equal (g_array_index (slurm->rows, FabJobLogRow, 0).kind, "\"a");
+  assert_string_equal (g_array_index (slurm->rows, FabJobLogRow, 1).kind, "\"b\"");
+}
+
 /* Jobs that failed or gave way kept their nodes busy; words of Slurm, Helios and Philly. Parts of a job in the Standard
  * Workload Format (status 2 to 4) are not jobs. */
 static void
@@ -496,6 +525,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_table_of_ones_own),
+    cmocka_unit_test (fields_may_have_quotes),
     cmocka_unit_test (endings_are_counted),
     cmocka_unit_test (slurm),
     cmocka_unit_test (helios),
