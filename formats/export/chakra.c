@@ -157,7 +157,7 @@ flush_message (FabOutput *file, const GByteArray *message)
 static gboolean
 write_rank (Writer *self, const char *path, const GArray *nodes, const GArray *deps, GError **error)
 {
-  g_auto (FabOutput) file = { 0 };
+  g_auto (FabOutput) file = { .path = NULL };
 
   if (!fab_output_open (&file, path, error))
     return FALSE;
@@ -175,7 +175,7 @@ write_rank (Writer *self, const char *path, const GArray *nodes, const GArray *d
 static gboolean
 write_groups (const FabJobGraph *graph, const char *prefix, GError **error)
 {
-  g_auto (FabOutput) file = { 0 };
+  g_auto (FabOutput) file = { .path = NULL };
   g_autofree char *path = g_strdup_printf ("%s.groups.json", prefix);
   g_autoptr (GString) text = g_string_new ("{");
 

@@ -29,11 +29,11 @@ write_node (GString *text, guint index, const FabJobNode *node, FabTimePs *rest_
 }
 
 static void
-write_rank (FabOutput *file, guint rank, const GArray *nodes, const GArray *deps, GArray *rests)
+write_rank (FabOutput *file, guint rank, const GArray *nodes, const GArray *deps)
 {
+  g_autoptr (GArray) rests = g_array_new (FALSE, TRUE, sizeof (FabTimePs));
   g_autoptr (GString) text = g_string_new (NULL);
 
-  g_array_set_size (rests, 0);
   g_string_printf (text, "\nrank %u {\n", rank);
   fab_output_write (file, text->str);
   for (guint i = 0; i < nodes->len; i++) {
@@ -54,10 +54,9 @@ write_rank (FabOutput *file, guint rank, const GArray *nodes, const GArray *deps
 gboolean
 fab_export_goal (FabJobGraph *graph, const char *path, GError **error)
 {
-  g_auto (FabOutput) file = { 0 };
+  g_auto (FabOutput) file = { .path = NULL };
   g_autoptr (GArray) nodes = g_array_new (FALSE, FALSE, sizeof (FabJobNode));
   g_autoptr (GArray) deps = g_array_new (FALSE, FALSE, sizeof (guint));
-  g_autoptr (GArray) rests = g_array_new (FALSE, TRUE, sizeof (FabTimePs));
   g_autofree char *head = g_strdup_printf ("num_ranks %u\n", fab_job_graph_n_ranks (graph));
 
   if (!fab_output_open (&file, path, error))
@@ -65,7 +64,7 @@ fab_export_goal (FabJobGraph *graph, const char *path, GError **error)
   fab_output_write (&file, head);
   for (guint rank = 0; rank < fab_job_graph_n_ranks (graph); rank++) {
     fab_job_graph_rank (graph, rank, nodes, deps);
-    write_rank (&file, rank, nodes, deps, rests);
+    write_rank (&file, rank, nodes, deps);
   }
   return fab_output_close (&file, error);
 }
