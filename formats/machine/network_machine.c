@@ -70,7 +70,8 @@ compare_hosts (gconstpointer a, gconstpointer b)
                             : fab_order_guints (x->ports->data, y->ports->data);
 }
 
-/* Removes ports of a host until it has as many as most hosts; those go first whose adapters most hosts do not have. */
+/* Removes ports of a host whose adapters most hosts do not have, until it has as many ports as most hosts. What is left
+ * behind those is not looked at. */
 static void
 drop_ports (const Reader *reader, Host *host, const guint *n_hosts)
 {
@@ -80,7 +81,6 @@ drop_ports (const Reader *reader, Host *host, const guint *n_hosts)
     if (number != G_MAXUINT && 2 * n_hosts[number] <= reader->hosts->len)
       g_array_remove_index (host->ports, i - 1);
   }
-  g_array_set_size (host->ports, reader->n_ports);
 }
 
 static void
@@ -280,7 +280,7 @@ write_switch_names (const Reader *reader)
       }
 }
 
-/* Returns the fastest of the cables that join the same two switches; NULL: an earlier one than `first` does. */
+/* Returns the first of the fastest cables that join the same two switches; NULL: an earlier one than `first` does. */
 static const FabImportedCable *
 best_beside (const Reader *reader, guint first)
 {
@@ -315,7 +315,7 @@ write_trunk (Reader *reader, guint first)
 
     if (other->a != cable->a || other->b != cable->b)
       continue;
-    if (strcmp (other->speed, best->speed) == 0)
+    if (fab_imported_network_gbps (other->speed) >= fab_imported_network_gbps (best->speed))
       count++;
     else if (n_slower++ == 0)
       slower_line = other->line;

@@ -278,6 +278,23 @@ slower_cables_are_left_out (G_GNUC_UNUSED void **state)
       "3 left out: left out: 3 cables from leaf0 to leaf1 that are slower than the 4xNDR beside them\n"));
 }
 
+/* Cables of one rate count together, whatever their widths are; the first says the link. */
+static void
+cables_of_one_rate_count_together (G_GNUC_UNUSED void **state)
+{
+  static const Cable cables[] = { { "n1 mlx5_0", "a", "4xHDR" }, { "n2 mlx5_0", "b", "4xHDR" },
+                                  { "a", "b", "4xHDR" },         { "a", "b", "2xNDR" },
+                                  { "a", "b", "4xEDR" },         { NULL, NULL, NULL } };
+  g_autoptr (FabImportedMachine) machine = machine_of (cables);
+  g_autofree char *notes = notes_told (machine->notes);
+
+  assert_non_null (
+      strstr (machine->fabric->str, "      - {from: leaf0, to: leaf1, link: ib-hdr, count: 2}\n"));
+  assert_non_null (strstr (
+      notes,
+      "5 left out: left out: 1 cable from leaf0 to leaf1 that is slower than the 4xHDR beside them\n"));
+}
+
 /* A switch whose hosts are all left out stays where another switch with hosts is joined to it and it leads on, whichever
  * of the two the text names first. */
 static void
@@ -607,6 +624,7 @@ main (void)
     cmocka_unit_test (rare_adapters_go_first),
     cmocka_unit_test (adapters_of_half_the_hosts_are_rare),
     cmocka_unit_test (slower_cables_are_left_out),
+    cmocka_unit_test (cables_of_one_rate_count_together),
     cmocka_unit_test (switches_that_lead_on_stay),
     cmocka_unit_test (slow_ports_are_faults_of_their_nodes),
     cmocka_unit_test (networks_without_hosts_are_refused),
