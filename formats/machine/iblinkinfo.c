@@ -345,18 +345,20 @@ note_cables (const Reader *self, FabImportedMachine *machine)
 }
 
 static void
-clear (Reader *self)
+lid_clear (gpointer data)
 {
-  for (guint i = 0; i < self->lids->len; i++)
-    g_free (lid_at (self, i)->name);
-  for (guint i = 0; i < self->cables->len; i++) {
-    g_free (g_array_index (self->cables, Cable, i).speed);
-    g_free (g_array_index (self->cables, Cable, i).possible);
-  }
-  g_array_unref (self->lids);
-  g_array_unref (self->cables);
-  g_hash_table_unref (self->by_lid);
-  g_free (self->name);
+  Lid *lid = data;
+
+  g_free (lid->name);
+}
+
+static void
+cable_clear (gpointer data)
+{
+  Cable *cable = data;
+
+  g_free (cable->speed);
+  g_free (cable->possible);
 }
 
 static gboolean
@@ -373,12 +375,18 @@ iblinkinfo_read (FabImportedMachine *machine, const FabImportRequest *request, G
                   .lids = g_array_new (FALSE, FALSE, sizeof (Lid)),
                   .cables = g_array_new (FALSE, FALSE, sizeof (Cable)),
                   .by_lid = g_hash_table_new (NULL, NULL) };
+
+  g_array_set_clear_func (self.lids, lid_clear);
+  g_array_set_clear_func (self.cables, cable_clear);
   gboolean is_good = read_lines (&self, error) && add_cables (&self, net, error)
                   && fab_imported_network_fill (net, machine, request, error);
 
   if (is_good)
     note_cables (&self, machine);
-  clear (&self);
+  g_array_unref (self.lids);
+  g_array_unref (self.cables);
+  g_hash_table_unref (self.by_lid);
+  g_free (self.name);
   return is_good;
 }
 

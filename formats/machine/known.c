@@ -295,7 +295,7 @@ const char *
 fab_known_pcie (FabImportedMachine *machine, guint line, guint generation, guint lanes)
 {
   static const guint widths[] = { FAB_PCIE_LANES, 8, 4, 2, 1 };
-  guint shift = generation < 3 ? 3 - generation : 0, wanted = MAX (lanes >> shift, 1), i = 0;
+  guint shift = 3 - MIN (generation, 3), wanted = MAX (lanes >> shift, 1), i = 0;
 
   if (shift > 0)
     fab_imported_machine_infer (

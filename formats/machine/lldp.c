@@ -92,8 +92,10 @@ cell (const Reader *self, guint column)
 }
 
 static void
-row_clear (Row *row)
+row_clear (gpointer data)
 {
+  Row *row = data;
+
   g_free (row->local);
   g_free (row->port);
   g_free (row->remote);
@@ -284,11 +286,11 @@ lldp_read (FabImportedMachine *machine, const FabImportRequest *request, GError 
                   .rows = g_array_new (FALSE, FALSE, sizeof (Row)),
                   .switches = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL),
                   .speeds = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free) };
+
+  g_array_set_clear_func (self.rows, row_clear);
   gboolean is_good = read_lines (&self, error) && add_rows (&self, net, machine, error)
                   && fab_imported_network_fill (net, machine, request, error);
 
-  for (guint i = 0; i < self.rows->len; i++)
-    row_clear (&g_array_index (self.rows, Row, i));
   g_array_unref (self.rows);
   g_hash_table_unref (self.switches);
   g_hash_table_unref (self.speeds);

@@ -225,6 +225,14 @@ typedef struct {
   guint n;
 } Group;
 
+static void
+group_clear (gpointer data)
+{
+  Group *group = data;
+
+  g_free (group->name);
+}
+
 /* One wire, between members of two groups. */
 typedef struct {
   guint from, from_member, to, to_member;
@@ -508,6 +516,7 @@ writer_init (Writer *self, const FabImportedMachine *machine)
 {
   self->machine = machine;
   self->groups = g_array_new (FALSE, FALSE, sizeof (Group));
+  g_array_set_clear_func (self->groups, group_clear);
   self->group = g_new0 (guint, machine->parts->len);
   self->member = g_new0 (guint, machine->parts->len);
   self->wires = g_array_new (FALSE, FALSE, sizeof (Wire));
@@ -520,8 +529,6 @@ writer_init (Writer *self, const FabImportedMachine *machine)
 static char *
 writer_finish (Writer *self)
 {
-  for (guint i = 0; i < self->groups->len; i++)
-    g_free (g_array_index (self->groups, Group, i).name);
   g_array_unref (self->groups);
   g_array_unref (self->wires);
   g_free (self->group);

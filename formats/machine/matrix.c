@@ -120,8 +120,6 @@ fab_matrix_read (const FabFileText *file, char **lines, guint head, GError **err
 void
 fab_matrix_free (FabMatrix *self)
 {
-  if (self == NULL)
-    return;
   g_ptr_array_unref (self->labels);
   g_ptr_array_unref (self->rows);
   g_array_unref (self->lines);

@@ -49,6 +49,14 @@ typedef struct {
 
 static const char info[] = "NCCL INFO";
 
+static void
+node_clear (gpointer data)
+{
+  Node *self = data;
+
+  g_free (self->id);
+}
+
 static Node *
 node_at (const Reader *self, guint index)
 {
@@ -561,7 +569,7 @@ add_links (Reader *self, GError **error)
 
 /* --- NICs and hosts --- */
 
-/* The number of the first NET that is as fast as any: 12 of NET/0-c. */
+/* The number of the first NET that is as fast as any: 12 of NET/0-c; G_MAXUINT: there is none. */
 static guint
 first_net (const Reader *self)
 {
@@ -573,7 +581,7 @@ first_net (const Reader *self)
     if (net->kind == NODE_NET && GBps > 0.99 * self->top_GBps)
       return (guint) g_ascii_strtoull (dash != NULL ? dash + 1 : net->id, NULL, 16);
   }
-  return 0;
+  return G_MAXUINT;
 }
 
 /* What "NET/IB : Using [0]mlx5_0:1/RoCE [1]mlx5_2:1/IB" says of the fastest port. */
@@ -723,10 +731,10 @@ nccl_tree_read (FabImportedMachine *machine, const FabImportRequest *request, GE
                   .nodes = g_array_new (FALSE, FALSE, sizeof (Node)),
                   .parts = g_hash_table_new (g_str_hash, g_str_equal),
                   .gpus = g_array_new (FALSE, FALSE, sizeof (guint)) };
+
+  g_array_set_clear_func (self.nodes, node_clear);
   gboolean is_good = read_tree (&self, error) && fill (&self, error);
 
-  for (guint i = 0; i < self.nodes->len; i++)
-    g_free (node_at (&self, i)->id);
   g_array_unref (self.nodes);
   g_array_unref (self.gpus);
   g_hash_table_unref (self.parts);

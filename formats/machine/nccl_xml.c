@@ -64,7 +64,7 @@ add_peer (FabNcclReader *reader, guint part, const FabXml *link, guint count, GE
 static gboolean
 add_scale_up (FabNcclReader *reader, guint part, const FabXml *link, guint *to_switch, GError **error)
 {
-  guint class = fab_xml_number (link, "tclass", 0) >> 8, count = fab_xml_number (link, "count", 1);
+  guint tclass = fab_xml_number (link, "tclass", G_MAXUINT), count = fab_xml_number (link, "count", 1);
   gboolean is_nvlink = fab_xml_is (link, "nvlink");
 
   if (fab_xml_is (link, "c2c")) {
@@ -84,10 +84,10 @@ add_scale_up (FabNcclReader *reader, guint part, const FabXml *link, guint *to_s
         "%u NVLinks in line %u, and %s has %u: is it another accelerator? --accelerator names it", count,
         link->line, reader->machine->accelerator,
         fab_known_accelerator (reader->machine->accelerator)->n_links);
-  if (is_nvlink && fab_xml_number (link, "tclass", 0) == 0x068001) /* the other end is a CPU of POWER */
+  if (is_nvlink && tclass == 0x068001) /* the other end is a CPU of POWER */
     fab_imported_machine_join (reader->machine, part, fab_imported_machine_host (reader->machine, part),
                                "nvlink2-power9", count);
-  else if (is_nvlink && class == CLASS_NVSWITCH)
+  else if (is_nvlink && tclass >> 8 == CLASS_NVSWITCH)
     *to_switch += count;
   else
     return add_peer (reader, part, link, count, error);

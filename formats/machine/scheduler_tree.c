@@ -52,8 +52,6 @@ switch_at (const FabSchedulerTree *self, guint index)
 void
 fab_scheduler_tree_free (FabSchedulerTree *self)
 {
-  if (self == NULL)
-    return;
   for (guint i = 0; i < self->switches->len; i++) {
     g_free (switch_at (self, i)->name);
     g_free (switch_at (self, i)->first);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MAX_DEPTH = 100, MAX_ELEMENTS = 100000 };
+enum { MAX_DEPTH = 100, MAX_ELEMENTS = 100000, NO_FLAGS = 0 };
 
 typedef struct {
   const FabFileText *file;
@@ -66,7 +66,7 @@ take_text (G_GNUC_UNUSED GMarkupParseContext *context, const char *text, gsize l
 {
   Parser *parser = user_data;
 
-  if (parser->open && parser->open->children->len == 0 && length > 0) {
+  if (parser->open && parser->open->children->len == 0) {
     if (parser->open->text == NULL)
       parser->open->text = g_string_new (NULL);
     g_string_append_len (parser->open->text, text, (gssize) length);
@@ -89,7 +89,7 @@ fab_xml_parse (const FabFileText *file, GError **error)
                                            .end_element = end_element,
                                            .text = take_text };
   Parser parser = { .file = file };
-  g_autoptr (GMarkupParseContext) context = g_markup_parse_context_new (&callbacks, 0, &parser, NULL);
+  g_autoptr (GMarkupParseContext) context = g_markup_parse_context_new (&callbacks, NO_FLAGS, &parser, NULL);
   g_autoptr (GError) cause = NULL;
   gint line;
 
@@ -112,8 +112,8 @@ fab_xml_free (FabXml *self)
   if (self == NULL)
     return;
   g_free (self->name);
-  g_strfreev (self->keys);
-  g_strfreev (self->values);
+  g_clear_pointer (&self->keys, g_strfreev);
+  g_clear_pointer (&self->values, g_strfreev);
   g_ptr_array_unref (self->children);
   if (self->text)
     g_string_free (self->text, TRUE);

@@ -276,6 +276,18 @@ slower_wires_are_found (G_GNUC_UNUSED void **state)
 static void
 other_machines_are_not_compared (G_GNUC_UNUSED void **state)
 {
+  g_autoptr (FabImportedMachine) with_nic = fab_imported_machine_new ("tool"),
+                                 with_switch = fab_imported_machine_new ("tool");
+  FabImportedMachine *kinds[] = { with_nic, with_switch };
+
+  /* a NIC and a switch stand at the same place */
+  for (guint i = 0; i < 2; i++) {
+    guint host = add (kinds[i], FAB_IMPORTED_MACHINE_HOST, FAB_IMPORTED_MACHINE_NO_PARENT, NULL);
+
+    (void) add (kinds[i], FAB_IMPORTED_MACHINE_GPU, host, "pcie4-x16");
+    (void) add (kinds[i], i == 0 ? FAB_IMPORTED_MACHINE_NIC : FAB_IMPORTED_MACHINE_SWITCH, host, "pcie4-x16");
+  }
+  assert_null (fab_imported_machine_slow_wires (kinds[0], kinds[1]));
   for (guint what = 0; what < 6; what++) {
     g_autoptr (FabImportedMachine) one = made (), usual = made ();
 

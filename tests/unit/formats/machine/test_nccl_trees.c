@@ -322,7 +322,7 @@ ports_have_their_kind_and_rate (G_GNUC_UNUSED void **state)
     const char *text, *nic, *note;
   } rows[] = {
     { PORTS ("NET/IB : Using [0]mlx5_0:1/RoCE\n", NET ("12.5] - NET/0 (1/1/12.500000)")), "roce-100",
-      "1 NIC, whose network runs at 100 Gb/s" },
+      "0 read: 1 NIC, whose network runs at 100 Gb/s" },
     { PORTS ("NET/IB : Using [0]mlx5_0:1/IB\n", NET ("12.5] - NET/0 (1/1/25.000000)")), "ib-hdr",
       "1 NIC, whose network runs at 200 Gb/s" },
     { PORTS ("NET/IB : Using [0]mlx5_0:1/IB\n", NET ("50.0] - NET/0")), "ib-ndr",
@@ -333,7 +333,7 @@ ports_have_their_kind_and_rate (G_GNUC_UNUSED void **state)
     { PORTS ("NET/IB : Using [0]a:1/IB [16]b:1/RoCE\n", NET ("12.5] - NET/0") NET ("25.0] - NET/0-10")),
       "roce-200", "network runs at 200" },
     { PORTS ("", NET ("50.0] - NET/0")), "ib-ndr",
-      "NIC ports: InfiniBand, which the log does not say, as it has no line NET/IB : Using" },
+      "0 inferred: NIC ports: InfiniBand, which the log does not say, as it has no line NET/IB : Using" },
     { PORTS ("Using network Socket\n", NET ("25.0] - NET/0")), "roce-200", "network runs at 200" },
     { PORTS ("Using network Socket\n", NET ("1.2] - NET/0 (1/1/0.125000)")), "roce-25",
       "network runs at 1 Gb/s" },
@@ -399,7 +399,8 @@ slower_nics_are_left_out (G_GNUC_UNUSED void **state)
   assert_string_equal (
       parts, "host 0\ngpu 0 < host 0, pcie4-x16\nnic 0 < host 0, pcie4-x16\nnic 1 < host 0, pcie3-x16\n");
   assert_non_null (strstr (notes, "2 NICs, whose network runs at 200 Gb/s"));
-  assert_non_null (strstr (notes, "left out: 2 NICs that are slower than the others or have no network"));
+  assert_non_null (
+      strstr (notes, "0 left out: left out: 2 NICs that are slower than the others or have no network"));
   assert_null (strstr (notes, "nNodes"));
 }
 

@@ -91,15 +91,14 @@ static const MachineCase cases[] = {
     "0 inferred: PCIe: pcie3-x16 from each GPU to one host; the text says nothing about PCIe, hosts and NICs, "
     "which `nvidia-smi topo -m` "
     "does\n" },
-  /* four other ends of two GPUs are switches */
+  /* six other ends of two GPUs are switches; each differs from another one in one part of its bus id */
   { "nvidia-nvlink",
-    "GPU 0: NVIDIA H200\n\t Link 0: 00000000:C1:00.0\n\t Link 1: 00000000:C2:00.0\nGPU 1: NVIDIA H200\n\t "
-    "Link 0: 00000000:C3:00.0\n"
-    "\t Link 1: 00000000:C4:00.0\n",
+    "GPU 0: NVIDIA H200\n\t Link 0: 00000000:C1:00.0\n\t Link 1: 00000000:C1:01.0\n\t Link 2: 00000000:C2:00.0\n"
+    "GPU 1: NVIDIA H200\n\t Link 0: 00000000:C1:00.1\n\t Link 1: 00000001:C1:00.0\n\t Link 2: 00000000:C2:00.1\n",
     "h200-sxm5", NULL, "upi-socket-sapphire-rapids", 1,
     "host 0\ngpu 0 < host 0, pcie5-x16\ngpu 1 < host 0, pcie5-x16\ncentre 0\n",
-    "{from: gpu, to: nvswitch, link: nvlink4, count: 2}\n",
-    "1 read: accelerator: h200-sxm5, as line 1 names H200\n1 read: 2 GPUs with 2 NVLinks\n0 read: 4 "
+    "{from: gpu, to: nvswitch, link: nvlink4, count: 3}\n",
+    "1 read: accelerator: h200-sxm5, as line 1 names H200\n1 read: 2 GPUs with 3 NVLinks\n0 read: 6 "
     "NVSwitches at the other ends, which are one here\n"
     "0 inferred: PCIe: pcie5-x16 from each GPU to one host; the text says nothing about PCIe, hosts and NICs, "
     "which `nvidia-smi topo -m` "
@@ -205,6 +204,7 @@ mistakes_are_told_at_their_place (G_GNUC_UNUSED void **state)
     g_autoptr (FabImportedMachine) machine = read_machine ("nvidia-nvlink", "h200-sxm5", rows[i].text,
                                                            &error);
 
+    assert_true ((machine == NULL) == (error != NULL));
     if ((error == NULL) != (rows[i].message == NULL)
         || (error != NULL && !g_str_has_prefix (error->message, rows[i].message)))
       fail_msg ("%s%s", rows[i].text, error ? error->message : "good");

@@ -27,6 +27,7 @@ names_are_expanded (G_GNUC_UNUSED void **state)
   assert_names ("n1", "n1");
   assert_names ("gpu[008-010],login1", "gpu008 gpu009 gpu010 login1");
   assert_names ("r[1-2]n[1,3]", "r1n1 r1n3 r2n1 r2n3");
+  assert_names ("n[10-12,20]", "n10 n11 n12 n20");
   assert_names ("n[1-3", NULL);
   assert_names ("n]", NULL);
   assert_names ("n[3-1]", NULL);

@@ -217,6 +217,7 @@ peers_are_joined_once (G_GNUC_UNUSED void **state)
       fail_msg ("%s", error->message);
     g_autofree char *links = links_told (machine), *notes = notes_told (machine->notes);
     assert_string_equal (links, rows[i].links);
+    assert_null (strstr (notes, "is it another accelerator?"));
     assert_true ((strstr (notes, ", and the links nvlink3") != NULL)
                  == (strcmp (rows[i].accelerator, "l40s") == 0));
     assert_true ((strstr (notes, "the text shows PCIe only") != NULL)
