@@ -286,6 +286,12 @@ files_that_cannot_be_written (G_GNUC_UNUSED void **state)
   assert_true (g_str_has_prefix (goal->message, missing));
   assert_false (fab_export_chakra (made.graph, missing, &ranks));
   assert_true (g_str_has_prefix (ranks->message, missing));
+  g_autofree char *first = g_strconcat (prefix, ".0.et", NULL);
+  g_autoptr (GError) one = NULL;
+  assert_int_equal (g_mkdir (first, 0755), 0);
+  assert_false (fab_export_chakra (made.graph, prefix, &one));
+  assert_true (g_str_has_prefix (one->message, first));
+  g_rmdir (first);
   assert_int_equal (g_mkdir (groups, 0755), 0);
   assert_false (fab_export_chakra (made.graph, prefix, &last));
   assert_true (g_str_has_prefix (last->message, groups));

@@ -217,6 +217,22 @@ neox_has_its_own_defaults (G_GNUC_UNUSED void **state)
                         G_N_ELEMENTS (without_shape));
 }
 
+/* Keys have dashes or underscores, and one of five of them tells whose file it is. */
+static void
+neox_is_known_by_its_keys (G_GNUC_UNUSED void **state)
+{
+  static const char *const marks[] = { "pipe_parallel_size: 0", "pipe-parallel-size: 0",
+                                       "gpt_j_residual: false", "gpt-j-residual: false",
+                                       "deepspeed_slurm: true" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (marks); i++) {
+    g_autofree char *text = g_strdup_printf ("%s\nseq-length: 64\nmodel-parallel-size: 2\n", marks[i]),
+                    *made = import_job (catalog, "a.yml", text, 0, 0), *job = flat_job (made);
+
+    assert_string_equal (job, "kind=ddp precision=fp32 clip_gradients=false sequence=64 parallel.tensor=2");
+  }
+}
+
 /* --- Composer and OLMo --- */
 
 static void
@@ -670,6 +686,7 @@ main (void)
     cmocka_unit_test (torchtitan_divides_batches),
     cmocka_unit_test (nanotron_shards_or_not),
     cmocka_unit_test (neox_has_its_own_defaults),
+    cmocka_unit_test (neox_is_known_by_its_keys),
     cmocka_unit_test (composer_has_shapes),
     cmocka_unit_test (composer_shards_or_not),
     cmocka_unit_test (accelerate_says_what_it_uses),
