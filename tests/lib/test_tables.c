@@ -397,11 +397,13 @@ test_explanations (void **state)
 {
   FabricastResult *result = run (hello, 0, 0);
   FabricastTable *collectives = table_of (result, "collective"), *table = NULL;
-  const char *const names[] = { "run", "step", column_of (collectives, "name").text[0] };
+  const char *const names[] = { "run",     "step", column_of (collectives, "name").text[0],
+                                "exposed", "idle", "mfu" };
   FabricastError *error = NULL;
+  size_t n_without = 0;
 
   (void) state;
-  for (size_t i = 0; i < 3; i++) {
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     if (fabricast_result_explain (result, names[i], &table, &error) != FABRICAST_OK)
       fail_msg ("%s: %s", names[i], fabricast_error_message (error));
     FabricastColumn depth = column_of (table, "depth"), title = column_of (table, "title");
@@ -412,6 +414,7 @@ test_explanations (void **state)
       deepest = depth.whole[row] > deepest ? depth.whole[row] : deepest;
       assert_non_null (title.text[row]);
       const char *notes = column_of (table, "notes").text[row]; /* one below another, none of them empty */
+      n_without += notes == NULL;
       assert_true (notes == NULL
                    || (strlen (notes) > 0 && notes[0] != '\n' && notes[strlen (notes) - 1] != '\n'));
     }
@@ -419,6 +422,7 @@ test_explanations (void **state)
     fabricast_table_free (table);
     table = NULL;
   }
+  assert_true (n_without > 0);
   assert_int_equal (fabricast_result_explain (result, "speed", &table, &error), FABRICAST_INPUT);
   assert_null (table);
   assert_non_null (strstr (fabricast_error_message (error), "speed"));
@@ -579,6 +583,8 @@ test_figures (void **state)
   assert_int_equal (figure (result, "wall_s").kind, FABRICAST_REAL);
   assert_true (figure (result, "wall_s").real > 0);
   assert_int_equal (figure (result, "iterations").kind, FABRICAST_WHOLE);
+  assert_non_null (
+      strstr (figure (result, "verdict").text, "waits_for_compute")); /* found when it is asked for */
   assert_string_equal (figure (result, "limited_by").text, "compute");
   assert_string_equal (figure (result, "limited_by_change").text, "compute twice as fast");
   assert_true (figure (result, "limited_by_saved_fraction").real > 0.4
