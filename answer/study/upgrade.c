@@ -37,9 +37,7 @@ is_preferred (const FabUpgrade *self, const FabUpgrade *than)
 {
   double price = fab_upgrade_price (self), other = fab_upgrade_price (than);
 
-  if (price != other)
-    return price < other;
-  return self->n_parts < than->n_parts;
+  return price < other || (price == other && self->n_parts < than->n_parts);
 }
 
 static const FabUpgrade *
@@ -108,24 +106,24 @@ fab_upgrade_choose (const FabUpgrades *all, double budget_usd)
 const char *
 fab_upgrade_why_no_purchase (const FabUpgrades *all, double budget_usd, gboolean has_no_band)
 {
-  guint n_unsure = 0, n_dear = 0, n_unpriced = 0;
+  gboolean is_unsure = FALSE, is_dear = FALSE, is_unpriced = FALSE; /* at least one */
 
   for (guint i = 0; i < all->ranking->len; i++) {
     const FabUpgrade *one = at (all->ranking, i);
 
-    n_unsure += one->state == FAB_UPGRADE_UNSURE;
-    n_unpriced += one->state == FAB_UPGRADE_SURE && fab_upgrade_price (one) < 0;
-    n_dear += one->state == FAB_UPGRADE_SURE && fab_upgrade_price (one) > 0;
+    is_unsure |= one->state == FAB_UPGRADE_UNSURE;
+    is_unpriced |= one->state == FAB_UPGRADE_SURE && fab_upgrade_price (one) < 0;
+    is_dear |= one->state == FAB_UPGRADE_SURE && fab_upgrade_price (one) > 0;
   }
   if (has_no_band)
     return "without bands nobody knows whether a gain is real";
-  if (n_dear > 0)
+  if (is_dear)
     return budget_usd > 0 ? "no sure gain within the budget saves more than what costs nothing"
                           : "no purchase surely saves more than what costs nothing";
-  if (n_unpriced > 0)
+  if (is_unpriced)
     return "parts of every sure gain have no price";
-  return n_unsure > 0 ? "every gain lies within the spread of the forecast and may be none"
-                      : "no change saves half a percent";
+  return is_unsure ? "every gain lies within the spread of the forecast and may be none"
+                   : "no change saves half a percent";
 }
 
 /* Of the changes in a state that have a price, or have none: the one that saves most, or the cheapest. */
