@@ -152,6 +152,7 @@ neox_has_its_own_defaults (G_GNUC_UNUSED void **state)
     { "tokenizer_type: HFTokenizer\nmake_vocab_size_divisible_by: 10", NEOX, NEOX_SHAPE ("50280"), NULL },
     { "tokenizer_type: GPT2BPETokenizer\nmake_vocab_size_divisible_by: 10", NEOX, NEOX_SHAPE ("50260"),
       "shape.vocabulary: 50260, GPT-2's 50257 tokens, padded as GPT-NeoX does" },
+    { "tokenizer_type: GPT2BPETokenizer\nmake_vocab_size_divisible_by: 1", NEOX, NEOX_SHAPE ("50257"), NULL },
     { "make_vocab_size_divisible_by: 50277", NEOX, NEOX_SHAPE ("50277"), NULL },
     { "make_vocab_size_divisible_by: 1", NEOX, NEOX_SHAPE ("50277"), NULL },
     { "make_vocab_size_divisible_by: 1000000", NEOX, NEOX_SHAPE ("1000000"), NULL },

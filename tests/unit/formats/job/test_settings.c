@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "formats/format.h"
 #include "formats/job/settings.h"
 
 /* "KEY=VALUE@LINE", with "!" behind an argument and ~ for null, and " | " between them; the message where it is
@@ -347,6 +348,58 @@ dashes_become_underscores (G_GNUC_UNUSED void **state)
   assert_string_equal (found, "a_b_c=x-y@1 | d_e=1@2");
 }
 
+/* Each mark of a training program is enough, and half of one is not. */
+static void
+programs_are_known_by_their_marks (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *text, *format; /* NULL: none */
+  } cases[] = {
+    { "framework: torchtitan", "torchtitan" },
+    { "[training]\ntensor_parallel_degree", "torchtitan" },
+    { "[training]\n[parallelism]", "torchtitan" },
+    { "[training]\nseq_len", "torchtitan" },
+    { "[training]", NULL },
+    { "seq_len", NULL },
+    { "batch_accumulation_per_replica\nparallelism:", "nanotron" },
+    { "batch_accumulation_per_replica", NULL },
+    { "parallelism:", NULL },
+    { "pipe_parallel_size", "gpt-neox" },
+    { "deepspeed_slurm", "gpt-neox" },
+    { "device_train_microbatch_size", "composer" },
+    { "global_train_batch_size: 8\nfsdp", "composer" },
+    { "global_train_batch_size: 8", NULL },
+    { "{\"zero_optimization\"}", "deepspeed" },
+    { "{\"train_micro_batch_size_per_gpu\"}", "deepspeed" },
+    { "{\"train_batch_size\"}", "deepspeed" },
+    { "\"train_batch_size\"", NULL },
+    { "{\"train_batch_size\", \"per_device_train_batch_size\"}", "training-arguments" },
+    { "per_device_train_batch_size", "training-arguments" },
+    { "base_model: x\nsequence_len: 1", "training-arguments" },
+    { "base_model: x", NULL },
+    { "sequence_len: 1", NULL },
+    { "distributed_type: FSDP", "accelerate" },
+    { "fsdp_config: {}", "accelerate" },
+    { "fsdp_sharding_strategy: 1", "accelerate" },
+    { "fsdp_sharding_strategy: 1\ntensor_model_parallel_size: 2", "megatron" },
+    { "fsdp_reshard_after_forward: 1", "accelerate" },
+    { "tensor-model-parallel-size", "megatron" },
+    { "tensor_model_parallel_size", "megatron" },
+    { "framework: megatron", "megatron" },
+    { "--num-layers 2 --hidden-size 3", "megatron" },
+    { "--num-layers 2", NULL },
+    { "--hidden-size 3", NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    FabFileText file = { "x", cases[i].text, strlen (cases[i].text) };
+    const FabFileFormat *format = fab_file_format_of (FAB_FILE_JOB, &file);
+
+    if (g_strcmp0 (format != NULL ? format->name : NULL, cases[i].format) != 0)
+      fail_msg ("%s: %s", cases[i].text, format != NULL ? format->name : "none");
+  }
+}
+
 int
 main (void)
 {
@@ -361,6 +414,7 @@ main (void)
     cmocka_unit_test (forms_are_told_apart),
     cmocka_unit_test (the_last_setting_counts),
     cmocka_unit_test (dashes_become_underscores),
+    cmocka_unit_test (programs_are_known_by_their_marks),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
