@@ -136,6 +136,81 @@ unlike_axes_are_loaded_nearly_alike (void **state)
   }
 }
 
+/* The time of an operation whose parts have these shares, in times of all bytes over one link. Half of part p goes along
+ * axes p, p + 1, ..., and back in an all-reduce: of n places it moves (n - 1) / n of what it has left, and keeps 1 / n.
+ * Over an axis of two, rings in both directions share the link. Parts that are on one axis share it alike. */
+static double
+time_of_shares (FabOp op, const guint *sizes, guint d, const double *shares)
+{
+  guint n_phases = op == FAB_OP_ALL_REDUCE ? 2 * d : d, at[3] = { 0 }, axes[3][6];
+  double works[3][6], now = 0;
+
+  for (guint p = 0; p < d; p++) {
+    double left = shares[p] / 2;
+
+    for (guint k = 0; k < d; k++) {
+      guint axis = (p + k) % d, n = sizes[axis];
+
+      axes[p][k] = axes[p][2 * d - 1 - k] = axis;
+      works[p][k] = works[p][2 * d - 1 - k] = left * (n - 1) / n * (n == 2 ? 2 : 1);
+      left /= n;
+    }
+  }
+  for (;;) {
+    guint n_on[3] = { 0 };
+    double step = G_MAXDOUBLE;
+
+    for (guint p = 0; p < d; p++)
+      if (at[p] < n_phases)
+        n_on[axes[p][at[p]]]++;
+    for (guint p = 0; p < d; p++)
+      if (at[p] < n_phases)
+        step = MIN (step, works[p][at[p]] * n_on[axes[p][at[p]]]);
+    if (step == G_MAXDOUBLE)
+      return now;
+    now += step;
+    for (guint p = 0; p < d; p++) {
+      if (at[p] == n_phases)
+        continue;
+      works[p][at[p]] -= step / n_on[axes[p][at[p]]];
+      at[p] += works[p][at[p]] < 1e-13;
+    }
+  }
+}
+
+/* The shares are as good as the best of all shares in steps of a hundredth, to half a percent. */
+static void
+shares_are_the_best_there_are (void **state)
+{
+  static const guint boxes[][3] = { { 4, 8, 1 }, { 8, 16, 1 }, { 3, 4, 5 }, { 3, 3, 6 },
+                                    { 4, 4, 8 }, { 6, 2, 2 },  { 4, 4, 2 }, { 2, 2, 8 } };
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (boxes); i++) {
+    const guint *s = boxes[i / 2], d = s[2] > 1 ? 3 : 2;
+    FabOp op = i % 2 == 0 ? FAB_OP_REDUCE_SCATTER : FAB_OP_ALL_REDUCE;
+    g_autoptr (FabPlant) plant = torus (*state, s[0], s[1], s[2]);
+    FabGroup group = all_of (plant);
+    FabCollectiveForm form;
+    double best = G_MAXDOUBLE;
+
+    for (guint x = 1; x < 100; x++)
+      for (guint y = 1; x + y < (d == 3 ? 100 : 101); y++) {
+        const double shares[] = { x / 100.0, y / 100.0, 1 - (x + y) / 100.0 };
+
+        if (d == 3 || x + y == 100)
+          best = MIN (best, time_of_shares (op, s, d, shares));
+      }
+    form_of (&group, op, &form);
+    double time_s = form.phases_bytes_per_s > 0 ? 1 / form.phases_bytes_per_s
+                                                : 1 / form.footprint->rate_bytes_per_s,
+           bytes = time_s * 100e9 * 256 / 272;
+    if (bytes > 1.005 * best || bytes < 0.98 * best)
+      fail_msg ("%s on %u x %u x %u: %g, and the best is %g", fab_op_names[op], s[0], s[1], s[2], bytes,
+                best);
+    fab_footprint_free (form.footprint);
+  }
+}
+
 /* --- groups --- */
 
 static gboolean
@@ -230,6 +305,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (all_links_of_a_cube_carry_alike),
     cmocka_unit_test (unlike_axes_are_loaded_nearly_alike),
+    cmocka_unit_test (shares_are_the_best_there_are),
     cmocka_unit_test (a_group_is_a_box_of_places),
     cmocka_unit_test (messages_take_as_long_as_the_stream),
     cmocka_unit_test (who_knows_the_fabric_takes_it),
