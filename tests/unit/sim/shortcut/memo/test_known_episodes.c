@@ -75,6 +75,34 @@ joined_episodes_draw_from_the_first_stream (G_GNUC_UNUSED void **state)
   assert_int_equal (count.n_joins, 1);
 }
 
+static void
+draw_no_more (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  ((Scene *) owner)->nets.drawn_ps = 0;
+}
+
+/* What the network has drawn for other episodes before is of no matter: one that draws nothing is played once. */
+static void
+draws_are_those_of_an_episode (G_GNUC_UNUSED void **state)
+{
+  for (guint counts = 0; counts < 2; counts++) {
+    g_autoptr (Scene) scene = scene_new ();
+    scene->nets.drawn_ps = 10;
+    if (!counts)
+      scene->nets.ops.n_drawn = NULL;
+    scene_open (scene, TRUE);
+    const FabCollectivePlan *sure = plan (scene, 200, 0, 2);
+
+    begin_at (scene, 0, "a", plan (scene, 100, 0, 2));
+    fab_engine_at (scene->engine, 500, draw_no_more, scene, 0);
+    for (guint i = 1; i <= 3; i++)
+      begin_at (scene, 1000 * i, "b", sure);
+    FabEpisodesCount count = play (scene, "a100 b1200 b2200 b3200 ");
+    assert_int_equal (count.n_remembered, 2);
+    assert_int_equal (scene->nets.n_streams, 2);
+  }
+}
+
 /* --- what is counted --- */
 
 /* What comes late is counted when the next episode begins, remembered or not; of the last one it never is. What comes
@@ -327,6 +355,40 @@ what_was_found_ahead_is_known_with_its_queues (G_GNUC_UNUSED void **state)
   assert_near (carried (scene, 0), 850, 1e-12);
 }
 
+static gboolean
+reset_at_once (G_GNUC_UNUSED FabNet *net)
+{
+  return TRUE;
+}
+
+static gboolean
+reset_never (G_GNUC_UNUSED FabNet *net)
+{
+  return FALSE;
+}
+
+/* The two on link 0 were played to the end of the shorter one, when one begins that makes that void. Then the longer one
+ * runs out, as an event more, unless the network can be reset: those of three are the end at 100, that at 300 before and
+ * after, and those at 150 and 400. */
+static void
+what_is_on_its_way_runs_out_or_is_dropped (G_GNUC_UNUSED void **state)
+{
+  gboolean (*const resets[]) (FabNet *) = { NULL, reset_never, reset_at_once };
+
+  for (guint i = 0; i < G_N_ELEMENTS (resets); i++) {
+    g_autoptr (Scene) scene = scene_new ();
+    scene->nets.ops.is_separable = fake_nets ().ops.is_separable;
+    scene->nets.ops.reset = resets[i];
+    scene_open (scene, TRUE);
+
+    begin_at (scene, 0, "a", plan (scene, 400, 0, 1));
+    begin_at (scene, 0, "d", plan (scene, 300, 0, 1));
+    begin_at (scene, 0, "b", plan (scene, 100, 3, 1))->then = begin_beside_a;
+    play (scene, "b100 x150 d300 a400 ");
+    assert_int_equal (fab_episodes_events (scene->episodes), resets[i] == reset_at_once ? 5 : 6);
+  }
+}
+
 /* The second collective shares the first link of the first one, or its second link: two episodes, of which each is
  * known by itself. */
 static void
@@ -526,6 +588,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (four_episodes_stand_for_what_is_drawn),
     cmocka_unit_test (one_episode_stands_for_what_is_sure),
+    cmocka_unit_test (draws_are_those_of_an_episode),
     cmocka_unit_test (joined_episodes_draw_from_the_first_stream),
     cmocka_unit_test (what_comes_late_is_counted_with_the_next_episode),
     cmocka_unit_test (what_comes_late_is_known_of_collectives_apart),
@@ -538,6 +601,7 @@ main (void)
     cmocka_unit_test (an_episode_of_64_may_come_of_two),
     cmocka_unit_test (what_was_played_ahead_is_played_again_to_see_its_queues),
     cmocka_unit_test (what_was_found_ahead_is_known_with_its_queues),
+    cmocka_unit_test (what_is_on_its_way_runs_out_or_is_dropped),
     cmocka_unit_test (an_episode_is_known_by_the_links_that_are_shared),
     cmocka_unit_test (other_events_of_jobs_let_nothing_be_played),
     cmocka_unit_test (a_longer_quiet_is_found_out),
