@@ -28,7 +28,7 @@ struct _FlowMark {
   FabBytes missing_bytes, flight_bytes; /* not arrived; of these, sent */
   FabTimePs last_ps;                    /* when its last packet arrived */
   double bytes_per_ps;                  /* in the window; 0: not known */
-  guint32 n_skipped;                    /* packets, by the last skip */
+  guint64 n_skipped;                    /* packets, by the last skip */
 };
 
 static struct _FlowMark *
@@ -155,10 +155,10 @@ find_free_ps (const PacketNet *self, FabTimePs window_ps)
 }
 
 /* Whole packets that a flow moves on by. */
-static guint32
+static guint64
 packets_in (const PacketNet *self, guint32 flow, FabTimePs by_ps)
 {
-  return (guint32) (mark_of (self, flow)->bytes_per_ps * (double) by_ps / (double) self->params.mtu_bytes);
+  return (guint64) (mark_of (self, flow)->bytes_per_ps * (double) by_ps / (double) self->params.mtu_bytes);
 }
 
 typedef void (*HopFn) (PacketNet *self, const Hop *hop, double bytes);
@@ -210,14 +210,14 @@ find_stretch (PacketNet *self, FabTimePs by_ps)
 }
 
 void
-packet_flow_move (PacketNet *self, guint32 number, guint32 n_packets, FabTimePs by_ps)
+packet_flow_move (PacketNet *self, guint32 number, guint64 n_packets, FabTimePs by_ps)
 {
   Flow *flow = &self->flows[number];
 
   g_assert (n_packets * self->params.mtu_bytes < flow->left_bytes);
   flow->left_bytes -= n_packets * self->params.mtu_bytes;
   flow->missing_bytes -= n_packets * self->params.mtu_bytes;
-  flow->n_sent += n_packets;
+  flow->n_sent += (guint32) n_packets; /* numbers begin again after the largest */
   if (packet_path_set_is_spread (self, flow->way))
     visit_hops (self, flow, (double) n_packets * (double) self->params.mtu_bytes, meter);
   flow->last_ps += by_ps;
@@ -259,13 +259,13 @@ take_back_flows (PacketNet *self, double share, FabTimePs by_ps)
 {
   for (guint32 i = 0; i < self->cruise.flows->len; i++) {
     Flow *flow = &self->flows[i];
-    guint32 n_packets = (guint32) ceil (share * mark_of (self, i)->n_skipped);
+    guint64 n_packets = (guint64) ceil (share * (double) mark_of (self, i)->n_skipped);
 
     if (!is_under_way (flow) || mark_of (self, i)->n_skipped == 0)
       continue;
     flow->left_bytes += n_packets * self->params.mtu_bytes;
     flow->missing_bytes += n_packets * self->params.mtu_bytes;
-    flow->n_sent -= n_packets;
+    flow->n_sent -= (guint32) n_packets;
     if (packet_path_set_is_spread (self, flow->way))
       visit_hops (self, flow, -(double) n_packets * (double) self->params.mtu_bytes, meter);
     flow->last_ps -= by_ps;

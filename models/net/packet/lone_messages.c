@@ -123,7 +123,7 @@ packet_lone_messages_skip (PacketNet *self, FabTimePs by_ps)
   /* Where the last line has been closed since, the marks are of messages that are over. */
   for (guint i = 0; self->lone.n_lines > 0 && i < self->lone.marks->len; i++) {
     const struct _LoneMark *mark = mark_at (self, i);
-    guint32 n_packets = (guint32) (mark->bytes_per_ps * (double) by_ps / (double) self->params.mtu_bytes);
+    guint64 n_packets = (guint64) (mark->bytes_per_ps * (double) by_ps / (double) self->params.mtu_bytes);
 
     packet_flow_move (self, mark->flow, n_packets, by_ps);
   }

@@ -531,7 +531,7 @@ gboolean packet_cruise_cut (PacketNet *self);
 /* Returns what the used lane i carries in the part of a skip that is still to come. */
 guint64 packet_cruise_ahead (const PacketNet *self, guint i, FabTimePs now_ps);
 /* As if so many packets of a flow had been sent and had arrived, in this time. */
-void packet_flow_move (PacketNet *self, guint32 number, guint32 n_packets, FabTimePs by_ps);
+void packet_flow_move (PacketNet *self, guint32 number, guint64 n_packets, FabTimePs by_ps);
 
 /* --- paths.c --- */
 

@@ -63,10 +63,27 @@ links_carry_what_they_carry_packet_by_packet (G_GNUC_UNUSED void **state)
   assert_carries_alike ("size: 40MB, arrivals: poisson, load: 0.4, flows: 6");
 }
 
+/* A message of 10 000 million packets takes 1000 times as long as one of 10 million, and links carry as much. */
+static void
+messages_may_have_more_packets_than_32_bits_count (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) large = play_messages ("size: 40TB", ""), small = play_messages ("size: 40GB", "");
+  double large_s = step_s (large), small_s = step_s (small);
+  const GArray *x = fab_simulation_probe (large->simulation)->link_loads,
+               *y = fab_simulation_probe (small->simulation)->link_loads;
+
+  assert_near (large_s, 1000 * small_s, 1e-4);
+  assert_int_equal (x->len, y->len);
+  for (guint i = 0; i < x->len; i++)
+    assert_near ((double) g_array_index (x, FabLinkLoadRecord, i).bytes,
+                 1000 * (double) g_array_index (y, FabLinkLoadRecord, i).bytes, 1e-4);
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (messages_may_have_more_packets_than_32_bits_count),
     cmocka_unit_test (links_carry_what_they_carry_packet_by_packet),
   };
 
