@@ -297,6 +297,19 @@ missing_ranks_do_as_those_before_them (G_GNUC_UNUSED void **state)
   assert_ranks (meeting_at (twice, 1), "0 1 | 2 3 | 4 5 | 6 7");
 }
 
+/* A group of one rank meets nobody: what it does is a task like any other. */
+static void
+a_lone_rank_meets_nobody (G_GNUC_UNUSED void **state)
+{
+  const char *const events[] = { GROUP (0, 10, 1, "[0]") "," GROUP (20, 10, 2, "[0, 1]"),
+                                 GROUP (0, 10, 1, "[1]") "," GROUP (20, 10, 2, "[0, 1]") };
+  g_autoptr (FabTrace) trace = trace_of (2, events);
+  g_autoptr (Replay) replay = replay_of (trace, 2);
+
+  assert_int_equal (replay->meetings->len, 1);
+  assert_ranks (meeting_at (replay, 0), "0 1");
+}
+
 /* Ranks before the first one that was traced do as it does. */
 static void
 missing_ranks_before_all_others_do_as_the_first (G_GNUC_UNUSED void **state)
@@ -445,6 +458,7 @@ main (void)
     cmocka_unit_test (steps_count_where_all_ranks_have_them),
     cmocka_unit_test (equal_ranks_are_one_class),
     cmocka_unit_test (missing_ranks_do_as_those_before_them),
+    cmocka_unit_test (a_lone_rank_meets_nobody),
     cmocka_unit_test (missing_ranks_before_all_others_do_as_the_first),
     cmocka_unit_test (neighbours_in_a_pipeline_are_told_apart),
     cmocka_unit_test (odd_groups_stay_where_they_are),
