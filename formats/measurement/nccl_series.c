@@ -39,12 +39,12 @@ factor_range (const FabNcclTests *tests, double *low, double *high)
 static guint
 ranks_of_factor (FabOp op, double low, double high, guint *n_fitting)
 {
-  guint found = 0;
+  guint found = 0, n_found = 0;
 
-  *n_fitting = 0;
   for (guint n = 2; n <= MOST_RANKS; n++)
-    if (fab_op_bus_factor (op, n) >= low && fab_op_bus_factor (op, n) <= high && (*n_fitting)++ == 0)
+    if (fab_op_bus_factor (op, n) >= low && fab_op_bus_factor (op, n) <= high && n_found++ == 0)
       found = n;
+  *n_fitting = n_found;
   return found;
 }
 

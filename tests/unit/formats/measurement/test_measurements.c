@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Benchmarks' outputs as series: units, directions, round trips, worked out by hand; and what is refused. */
+#include "formats/format.h"
 #include "tests/support/test.h"
 
 #include <math.h>
@@ -397,6 +398,65 @@ a_collective_is_named_where_rows_do_not_say_it (G_GNUC_UNUSED void **state)
   }
 }
 
+/* All marks of a tool are there, or it is not that tool's. */
+static void
+tools_are_known_by_their_marks (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *text, *format; /* NULL: none */
+  } cases[] = {
+    { "#bytes\nBW average[", "perftest" },
+    { "#bytes\nt_avg[usec]", "perftest" },
+    { "#bytes\nt_typical[usec]", "perftest" },
+    { "#bytes", NULL },
+    { "BW average[", NULL },
+    { "t_avg[usec] t_typical[usec]", NULL },
+    { "{test_info results", "perftest-json" },
+    { "{test_info", NULL },
+    { "{results", NULL },
+    { "test_info results", NULL },
+    { "Unidirectional P2P= D\\D", "p2pBandwidthLatencyTest" },
+    { "Unidirectional P2P=", NULL },
+    { "D\\D", NULL },
+    { "nvbandwidth Version", "nvbandwidth" },
+    { "(row) (column)", "nvbandwidth" },
+    { "(row)", NULL },
+    { "(column)", NULL },
+    { "{nvbandwidth Version", NULL },
+    { "{\"nvbandwidth\"", "nvbandwidth-json" },
+    { "\"nvbandwidth\"", NULL },
+    { "algbw busbw", "nccl-tests" },
+    { "algbw", NULL },
+    { "busbw", NULL },
+    { "{algbw busbw", NULL },
+    { "{\"out_of_place\"", "nccl-tests" },
+    { "\"out_of_place\"", NULL },
+    { "8 2 float 1 2 3 0 1 2 3 0", "nccl-tests" },
+    { "# OSU MPI x Test", "osu" },
+    { "# OSU MPI x", NULL },
+    { "x Test", NULL },
+    { "MB/sec usec/xfer", "fabtests" },
+    { "MB/sec", NULL },
+    { "usec/xfer", NULL },
+    { "# c\n\nsize_bytes,time_us\n", "csv" },
+    { "size_bytes\n", NULL },
+    { "a,b\nsize_bytes,time_us\n", NULL },
+    { "# c\n\ntype,m,n,k,us\n", "kernels" },
+    { "type,m,n,k,us,tflops\n", "kernels" },
+    { "type,m,n,k,usx\n", NULL },
+    { "type,m,n,k\n", NULL },
+    { "# c\n", NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    FabFileText file = { "x", cases[i].text, strlen (cases[i].text) };
+    const FabFileFormat *format = fab_file_format_of (FAB_FILE_MEASUREMENT, &file);
+
+    if (g_strcmp0 (format != NULL ? format->name : NULL, cases[i].format) != 0)
+      fail_msg ("%s: %s", cases[i].text, format != NULL ? format->name : "none");
+  }
+}
+
 int
 main (void)
 {
@@ -418,6 +478,7 @@ main (void)
     cmocka_unit_test (bad_texts_are_refused),
     cmocka_unit_test (all_mistakes_at_once),
     cmocka_unit_test (halves_of_both_directions_are_left_out),
+    cmocka_unit_test (tools_are_known_by_their_marks),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

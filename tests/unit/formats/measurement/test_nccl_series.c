@@ -105,6 +105,11 @@ what_cannot_be_told_is_refused (G_GNUC_UNUSED void **state)
       "`hypercube_perf`: this collective is not known; --op names it" },
     { HEAD ROW ("1048576", "10.49", "100.00", "175.00", "3"), "all_reduce", 8,
       "size 1048576: 3 wrong elements; nothing is taken over" },
+    { HEAD ROW ("1048576", "10.49", "100.00", "175.00", "1"), "all_reduce", 8,
+      "size 1048576: 1 wrong elements; nothing is taken over" },
+    /* Rates that are printed as zero leave every factor up to two. */
+    { HEAD ROW ("8", "7.50", "0.00", "0.00", "0"), "all_gather", 0,
+      "busbw of 1 times algbw with all_gather does not tell it" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {

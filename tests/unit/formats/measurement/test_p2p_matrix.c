@@ -43,6 +43,7 @@ assert_cells (const FabMeasurements *self, const Cell *cells, guint n)
     const FabMeasuredSeries *measured = measured_at (self, i);
     gboolean is_latency = cells[i].kind == FAB_MEASURE_LATENCY;
 
+    assert_string_equal (measured->series.backend, "p2pBandwidthLatencyTest");
     assert_string_equal (measured->series.from, cells[i].from);
     assert_string_equal (measured->series.to, cells[i].to);
     assert_string_equal (measured->series.method, cells[i].method);
@@ -177,6 +178,17 @@ matrices_without_a_title_are_passed_over (G_GNUC_UNUSED void **state)
   assert_near ((double) measured_point (measured_at (self, 1), 160000000)->time_ps / 1e6, 16000, 1e-9);
 }
 
+/* Lines that say something of P2P, bandwidth or latency alone are no titles. */
+static void
+sentences_are_no_titles (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabMeasurements) self = read_good (
+      "Unidirectional P2P=Disabled Bandwidth Matrix (GB/s)\n   D\\D     0      1\n     0 800.00 10.00\n"
+      "     1 10.00 800.00\nP2P=Enabled is better\nP2P=Disabled is worse\nBandwidth and Latency differ\n");
+
+  assert_int_equal (self->series->len, 4);
+}
+
 int
 main (void)
 {
@@ -187,6 +199,7 @@ main (void)
     cmocka_unit_test (latencies_are_those_of_gpus),
     cmocka_unit_test (matrices_without_a_title_are_passed_over),
     cmocka_unit_test (cuts_are_noticed),
+    cmocka_unit_test (sentences_are_no_titles),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
