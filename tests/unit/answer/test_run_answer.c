@@ -364,6 +364,33 @@ what_was_built_is_played (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Advice goes to the finding that a job does not fit; a verdict without it stays as it is. What cannot be built has none.
+ */
+static void
+advice_goes_to_what_does_not_fit (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabScenario) large = scenario_of (LARGE), sends = scenario_of (SENDS),
+                          never = scenario_of (
+                              "name: a\ncluster: {node: dgx-a100, nodes: 1, gpus_per_node: 2}\n"
+                              "job: {kind: megatron, model: gpt2, micro_batch: 1, parallel: {tensor: 4}}\n");
+  const FabMemoryTrying trying = { &fab_models, 1, NULL };
+  FabRunResult result = played (large, &(FabRunRequest){ .registry = &fab_models }),
+               fits = played (sends, &(FabRunRequest){ .registry = &fab_models });
+  guint n = fab_verdict_n (result.verdict), n_fits = fab_verdict_n (fits.verdict);
+
+  assert_null (fab_verdict_find (result.verdict, FAB_FINDING_DOES_NOT_FIT)->advice);
+  fab_advise_memory_of (never, &trying, result.verdict);
+  assert_null (fab_verdict_find (result.verdict, FAB_FINDING_DOES_NOT_FIT)->advice);
+  fab_advise_memory_of (large, &trying, result.verdict);
+  assert_non_null (fab_verdict_find (result.verdict, FAB_FINDING_DOES_NOT_FIT)->advice);
+  assert_int_equal (fab_verdict_n (result.verdict), n);
+  fab_advise_memory_of (large, &trying, fits.verdict);
+  assert_int_equal (fab_verdict_n (fits.verdict), n_fits);
+  assert_null (fab_verdict_find (fits.verdict, FAB_FINDING_DOES_NOT_FIT));
+  fab_run_result_clear (&result);
+  fab_run_result_clear (&fits);
+}
+
 /* Each job takes twice as long as it does alone, as each has half of the uplink. */
 static void
 jobs_slow_each_other_down (G_GNUC_UNUSED void **state)
@@ -432,6 +459,7 @@ main (void)
     cmocka_unit_test (what_is_asked_for_is_there),
     cmocka_unit_test (a_results_file_takes_the_run),
     cmocka_unit_test (what_was_built_is_played),
+    cmocka_unit_test (advice_goes_to_what_does_not_fit),
     cmocka_unit_test (jobs_slow_each_other_down),
     cmocka_unit_test (what_cannot_be_built_leaves_no_file),
   };
