@@ -421,6 +421,14 @@ test_mistakes_from_before (void **state)
   g_autoptr (FabCollectiveCase) run = fab_collective_case_new (&asked, *state, none);
   assert_non_null (run);
   assert_int_equal (run->n_ranks, G_MAXINT32);
+  /* Nobody knows how many GPUs a node has that is not known; the prediction will refuse it. */
+  FabCollectiveRequest unknown = request ();
+  unknown.node = "none";
+  unknown.nodes = 4;
+  g_autoptr (FabCollectiveCase) other = fab_collective_case_new (&unknown, *state, none);
+  assert_int_equal (other->gpus_per_node, 0);
+  assert_int_equal (other->n_ranks, 1);
+  fab_collective_case_free (NULL); /* there is none to free */
 }
 
 int

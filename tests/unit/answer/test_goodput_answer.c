@@ -325,6 +325,7 @@ the_band_is_that_of_the_last_step (G_GNUC_UNUSED void **state)
   assert_near (fab_run_goodput_band (&result).low, 1, 0);
   assert_near (fab_run_goodput_band (&result).high, 1, 0);
   g_array_unref (result.steps);
+  fab_goodput_answer_free (NULL); /* there is none to free */
 }
 
 int

@@ -552,6 +552,7 @@ a_mix_can_be_cancelled_after_its_runs (G_GNUC_UNUSED void **state)
       &error));
   assert_int_equal (pulse.n_done, 1);
   assert_string_equal (error->message, "the mix was cancelled");
+  fab_mix_answer_free (NULL); /* there is none to free */
 }
 
 /* What is lost over what the machine has; hours of what is stopped, of each of its GPUs. */

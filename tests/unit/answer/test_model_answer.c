@@ -137,6 +137,7 @@ scores_that_are_written_are_kept (G_GNUC_UNUSED void **state)
     kept[i] = self->kept_bytes;
   }
   assert_near (kept[1] - kept[0], 4 * 2 * 8 * 512 - 4 * 4 * 8, 1e-9);
+  fab_model_answer_free (NULL); /* there is none to free */
 }
 
 int

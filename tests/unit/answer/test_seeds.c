@@ -267,6 +267,7 @@ the_first_of_several_mistakes_is_told (G_GNUC_UNUSED void **state)
     assert_true (g_str_has_prefix (error->message, "seed 5: "));
     assert_null (strstr (error->message + 1, "seed "));
   }
+  fab_seeds_free (NULL); /* there are none to free */
 }
 
 /* The largest number is a seed, and there is none behind it. */

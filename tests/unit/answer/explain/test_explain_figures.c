@@ -85,6 +85,7 @@ a_step_of_no_time_has_no_share (G_GNUC_UNUSED void **state)
 
   assert_near (explained_term (share, "step"), 0, 0);
   assert_near (share->value, 0, 0);
+  fab_explanation_free (NULL); /* there is none to free */
 }
 
 /* --- compute --- */

@@ -338,6 +338,9 @@ problems_name_their_side (G_GNUC_UNUSED void **state)
     assert_string_equal (error->message, cases[i].told);
     assert_string_equal (fab_sides_at (sides, 1)->problem->message, cases[i].message);
   }
+  fab_side_free (NULL); /* of no side nothing is freed, and likewise below */
+  fab_variant_free (NULL);
+  fab_contrast_free (NULL);
 }
 
 /* A node without NICs has no rate of them. */
