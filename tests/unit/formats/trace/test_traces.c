@@ -2,6 +2,8 @@
 /* test_traces.c - logs, workloads and graphs of collectives: GOAL, SimAI, AICB, NCCL, and JSON of PyTorch. */
 #include "tests/unit/formats/trace/told.h"
 
+#include "formats/format.h"
+
 /* --- GOAL (LogGOPSim): times in ns, sizes in bytes --- */
 
 static void
@@ -610,6 +612,45 @@ execution_traces_are_of_their_rank (G_GNUC_UNUSED void **state)
       of_unsure, "gave sizes to 0 collectives of 0 ranks\n- 0 left out: 2 execution traces gave none"));
 }
 
+/* --- which trace it is --- */
+
+static void
+traces_are_known_by_their_marks (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *text, *format; /* NULL: none */
+  } cases[] = {
+    { "num_ranks 2", "GOAL" },
+    { "h:1:2 [0] NCCL INFO x", "NCCL log" },
+    { "NCCL INFO", NULL },
+    { "comm_type,x", "AICB's table of a run" },
+    { "x comm_type,", NULL },
+    { "train_iter: 5", "AIOB" },
+    { "{\"inspector_output_format_version\"", "NCCL inspector" },
+    { "x inspector_output_format_version", NULL },
+    { "[{\"cat\": \"GROUP\"", "NCCL profiler" },
+    { "[{\"cat\": \"PROXY\"", "NCCL profiler" },
+    { "[{\"cat\": \"COLL\"", "NCCL profiler" },
+    { "[{\"cat\": \"X\"", "json" },
+    { "HYBRID_TRANSFORMER", "SimAI workload" },
+    { "DATA", "SimAI workload" },
+    { "MODEL", "SimAI workload" },
+    { "MICRO", "SimAI workload" },
+    { "x HYBRID_ DATA MODEL MICRO", NULL },
+    { "x \"GROUP\" \"PROXY\" \"COLL\"", NULL },
+    { "{\"a\": 1}", "json" },
+    { "SQLite format 3", "Nsight Systems" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    const FabFileFormat *format = fab_file_format_of_bytes (FAB_FILE_TRACE, "x", cases[i].text,
+                                                            strlen (cases[i].text));
+
+    if (g_strcmp0 (format != NULL ? format->name : NULL, cases[i].format) != 0)
+      fail_msg ("%s: %s", cases[i].text, format != NULL ? format->name : "none");
+  }
+}
+
 int
 main (void)
 {
@@ -635,6 +676,7 @@ main (void)
     cmocka_unit_test (execution_traces_say_their_rank_once),
     cmocka_unit_test (execution_traces_give_sizes),
     cmocka_unit_test (execution_traces_are_of_their_rank),
+    cmocka_unit_test (traces_are_known_by_their_marks),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
