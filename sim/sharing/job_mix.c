@@ -476,7 +476,7 @@ start_what_fits (Mix *self)
     g_array_remove_index (self->waiting, 0);
     start (self, first);
   }
-  if (self->rules->has_backfill && self->waiting->len > 1 && self->n_free > 0)
+  if (self->rules->has_backfill && self->waiting->len > 1 && self->n_free != 0)
     backfill (self);
 }
 
