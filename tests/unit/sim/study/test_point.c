@@ -70,7 +70,41 @@ a_point_is_that_of_the_last_step (G_GNUC_UNUSED void **state)
   assert_true (point->memory_max_bytes == fab_simulation_cluster (play->simulation)->device.memory_bytes);
   assert_string_equal (point->binding_spec, fab_graph_link_class (graph, binding.link)->name);
   assert_near (point->binding_fraction, binding.fraction, 0);
+  const FabLink *link = fab_graph_link (graph, binding.link);
+  g_autofree char *from = fab_graph_vertex_name (graph, link->src),
+                  *to = fab_graph_vertex_name (graph, link->dst),
+                  *both = g_strconcat (from, " -> ", to, NULL);
+  assert_string_equal (point->binding, both);
   assert_true (point->choices->len > 0 && point->verdict != NULL && point->draws == NULL);
+}
+
+/* Of each dimension it has the mean over the 16 ranks, and which dimensions communicate at all. */
+static void
+exposure_is_divided_by_dimension (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_new (catalog, MEGATRON, NULL);
+  g_autoptr (FabPoint) point = point_of (play);
+  const GArray *records = fab_simulation_probe (play->simulation)->exposures;
+  const FabDag *dag = fab_simulation_dag (play->simulation);
+  guint n_dimensions = 0;
+
+  for (guint d = 0; d < FAB_N_DIMENSIONS; d++) {
+    double expected_s = 0;
+    gboolean is_there = FALSE;
+
+    for (guint i = 0; i < records->len; i++) {
+      const FabExposureRecord *record = &g_array_index (records, FabExposureRecord, i);
+
+      if (strcmp (record->dimension, fab_dimension_names[d]) != 0)
+        continue;
+      is_there = TRUE;
+      expected_s += fab_ps_to_seconds (record->exposed_ps) * dag->classes[record->rank_class].n_ranks / 16;
+    }
+    assert_near (point->exposed_by_s[d], expected_s, 1e-12);
+    assert_int_equal ((point->dimensions >> d & 1) != 0, is_there);
+    n_dimensions += is_there && expected_s > 0;
+  }
+  assert_true (n_dimensions > 1);
 }
 
 /* As many ranks weigh as much where nothing is played. */
@@ -167,6 +201,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_point_is_that_of_the_last_step),
+    cmocka_unit_test (exposure_is_divided_by_dimension),
     cmocka_unit_test (what_is_weighed_is_what_is_played),
     cmocka_unit_test (a_rank_sends_what_the_bandwidth_of_the_bus_counts),
     cmocka_unit_test (a_play_ends_where_its_step_is_too_long),
