@@ -547,8 +547,8 @@ fab_imported_slow_wire_clear (gpointer data)
   g_free (wire->to);
 }
 
-/* Reads the rate of "pcie5-x16" in lanes of generation 0. FALSE: it is no PCIe link. Each generation has about twice the
- * rate of the one before. */
+/* Reads the rate of "pcie5-x16" in lanes of generation 0. FALSE: it is no PCIe link. Each generation has about twice
+ * the rate of the one before. */
 static gboolean
 read_pcie (const char *link, double *lanes)
 {

@@ -280,7 +280,7 @@ rings_follow_the_numbers_of_rocm (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (notes, "3 inferred: xGMI: mi50 has 2 links for 3 peers"));
 }
 
-/* One that ROCm does not know stands beside the hive, though it is called after it. Two of one number stay in the order of
+/* One that ROCm does not know stands beside the hive. Two of one number stay in the order of
  * the file. */
 static void
 cards_without_a_number_come_last (G_GNUC_UNUSED void **state)

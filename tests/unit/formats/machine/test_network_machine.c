@@ -295,7 +295,7 @@ cables_of_one_rate_count_together (G_GNUC_UNUSED void **state)
       "5 left out: left out: 1 cable from leaf0 to leaf1 that is slower than the 4xHDR beside them\n"));
 }
 
-/* A switch whose hosts are all left out stays where another switch with hosts is joined to it and it leads on, whichever
+/* A switch whose hosts are all left out stays where it leads from one switch with hosts to another one, whichever
  * of the two the text names first. */
 static void
 switches_that_lead_on_stay (G_GNUC_UNUSED void **state)
