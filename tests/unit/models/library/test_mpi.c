@@ -224,6 +224,26 @@ messages_inside_nodes_have_their_own_time (G_GNUC_UNUSED void **state)
   assert_true (us[1] >= 50 + 8192 / 20.0 && us[1] <= us[0] + 2 * (50 + 8192 / 20.0));
 }
 
+/* A plan says how many channels the algorithm has, as that of the plain library does: rings over two nodes of eight
+ * GPUs have one for each NIC. */
+static void
+plans_have_the_channels_of_their_algorithm (G_GNUC_UNUSED void **state)
+{
+  static const char *const kinds[] = { "plain", "mpi" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: t\ncluster: {node: dgx-h100, nodes: 2}\ncollectives: {kind: %s, algorithm: ring}\n"
+        "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
+        kinds[i]);
+    g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+    const FabCollectivePlan *plan = &fab_simulation_dag (play->simulation)->collectives[0].plan;
+
+    assert_string_equal (plan->algorithm, "ring");
+    assert_int_equal (plan->n_channels, 8);
+  }
+}
+
 /* (transfer full) */
 static char *
 refusal (const char *node, guint n, const char *library, const char *op)
@@ -272,6 +292,7 @@ main (void)
     cmocka_unit_test (faster_than_the_wire),
     cmocka_unit_test (every_operation_has_its_own_messages),
     cmocka_unit_test (messages_inside_nodes_have_their_own_time),
+    cmocka_unit_test (plans_have_the_channels_of_their_algorithm),
     cmocka_unit_test (what_messages_cannot_do_is_said),
   };
 
