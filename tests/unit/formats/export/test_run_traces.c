@@ -501,6 +501,7 @@ ranges_are_those_of_the_run (G_GNUC_UNUSED void **state)
     { 1, 0, 1, NULL, 0, 20 },
     { 1, 0, 2, "no iteration 2 in run 1 of ", 0, 0 },
     { 1, 2, 3, "no iteration 2 in run 1 of ", 0, 0 },
+    { 1, 1, 2, "no iteration 2 in run 1 of ", 0, 0 },
     { 2, -1, -1, "run 2 in ", 0, 0 },
     { 0, -1, -1, "run 2 in ", 0, 0 }, /* the last one */
     { 3, -1, -1, "run 3", 0, 0 },
