@@ -519,6 +519,30 @@ test_time_is_left_when_traffic_has_ended (void **state)
   assert_true (done >= 50 * day && done < 51 * day);
 }
 
+/* A byte that puts 10^12 bytes on a link takes as long as 10^12 bytes. */
+static void
+test_a_byte_may_be_heavy (void **state)
+{
+  Fixture *f = *state;
+  const uint64_t bytes[] = { 1, UINT64_C (1000000000000) };
+  const double weights[] = { 1e12, 1 };
+  const uint32_t link = 0;
+  int64_t took[2], begun = 0;
+
+  for (int i = 0; i < 2; i++) {
+    int64_t done = -1;
+
+    assert_int_equal (fabricast_network_stream (f->network, &link, &weights[i], 1, bytes[i], 0, note, &done,
+                                                NULL),
+                      FABRICAST_OK);
+    assert_int_equal (fabricast_network_advance (f->network, INT64_MAX, NULL), FABRICAST_OK);
+    took[i] = done - begun;
+    begun = done;
+  }
+  assert_true (took[0] > INT64_C (1000000000000)); /* some seconds */
+  assert_true (fabs ((double) took[0] / (double) took[1] - 1) < 1e-9);
+}
+
 /* --- what the network is told while it advances --- */
 
 static void
@@ -696,6 +720,7 @@ main (void)
     cmocka_unit_test_setup_teardown (test_environment, setup, teardown),
     cmocka_unit_test_setup_teardown (test_more_than_the_clock_holds, setup, teardown),
     cmocka_unit_test_setup_teardown (test_time_is_left_when_traffic_has_ended, setup, teardown),
+    cmocka_unit_test_setup_teardown (test_a_byte_may_be_heavy, setup, teardown),
     cmocka_unit_test_setup_teardown (test_free_while_advancing, setup, teardown),
     cmocka_unit_test_setup_teardown (test_nobody_is_told, setup, teardown),
     cmocka_unit_test (test_no_network),

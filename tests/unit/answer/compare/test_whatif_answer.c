@@ -112,6 +112,10 @@ test_changes_and_all_together (G_GNUC_UNUSED void **state)
   assert_null (strstr (effect_at (answer, 3)->words, "It slows"));
   g_autoptr (FabPoints) points = fab_whatif_points (answer);
   assert_int_equal (points->rows->len, 4);
+  assert_int_equal (points->n_shown, 3);
+  assert_int_equal (points->n_numbers, 2);
+  assert_null (points->hold); /* there is no batch */
+  assert_string_equal (points->columns[0], "change");
   for (guint i = 0; i < 4; i++) {
     assert_string_equal (fab_points_row (points, i)->labels[0], names[i]);
     assert_string_equal (fab_points_row (points, i)->labels[1], "4");
