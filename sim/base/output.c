@@ -19,15 +19,27 @@ fail (const char *path, int code, GError **error)
 gboolean
 fab_is_database (const char *path)
 {
-  static const char magic[] = "SQLite format 3";
-  char head[sizeof magic] = "";
+  /* How a database, its write-ahead log and its journal begin (sqlite.org/fileformat2.html). */
+  static const struct {
+    const char *bytes;
+    gsize n;
+  } magic[] = {
+    { "SQLite format 3", 16 },
+    { "\x37\x7f\x06\x82", 4 },
+    { "\x37\x7f\x06\x83", 4 },
+    { "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8 },
+  };
+  char head[16] = "";
   FILE *file = strcmp (path, "-") != 0 && g_file_test (path, G_FILE_TEST_IS_REGULAR) ? fopen (path, "rb")
                                                                                      : NULL;
   gsize n = file ? fread (head, 1, sizeof head, file) : 0;
+  gboolean is_found = FALSE;
 
   if (file)
     fclose (file);
-  return n == sizeof head && memcmp (head, magic, sizeof magic) == 0;
+  for (guint i = 0; i < G_N_ELEMENTS (magic); i++)
+    is_found |= n >= magic[i].n && memcmp (head, magic[i].bytes, magic[i].n) == 0;
+  return is_found;
 }
 
 /* Of what is there already. */

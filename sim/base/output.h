@@ -12,7 +12,7 @@ typedef struct {
   char *path, *part; /* `part` is renamed to `path` at the end; NULL: written directly */
 } FabOutput;
 
-/* Says whether the file is a SQLite database: what `fabricast measure` and runs write. */
+/* Says whether the file is a SQLite database, which `fabricast measure` and runs write, or its log or journal. */
 gboolean fab_is_database (const char *path);
 
 /* Says whether a file could be written there: it is neither a database nor a directory, and its directory is there

@@ -88,6 +88,36 @@ what_cannot_be_written_is_told (G_GNUC_UNUSED void **state)
   fab_output_abandon (&file);
 }
 
+/* So do the log and the journal beside a database, which have what it lacks, from their first bytes on. */
+static void
+logs_of_databases_stay (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *bytes;
+    guint n;
+    gboolean stays;
+  } cases[] = {
+    { "\x37\x7f\x06\x82\0", 5, TRUE },
+    { "\x37\x7f\x06\x83", 4, TRUE },
+    { "\x37\x7f\x06\x84\0", 5, FALSE },
+    { "\x37\x7f\x06", 3, FALSE },
+    { "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8, TRUE },
+    { "\xd9\xd5\x05\xf9\x20\xa1\x63", 7, FALSE },
+    { "SQLite format 3", 16, TRUE },
+    { "SQLite format 3 ", 16, FALSE },
+    { "SQLite format 3", 15, FALSE },
+    { "", 0, FALSE },
+  };
+  g_autofree char *path = folder_path ("a.db-wal");
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    assert_true (g_file_set_contents (path, cases[i].bytes, cases[i].n, NULL));
+    assert_int_equal (fab_is_database (path), cases[i].stays);
+    assert_int_equal (fab_output_check (path, NULL), !cases[i].stays);
+  }
+  g_remove (path);
+}
+
 /* Runs and measurements took long to make: nothing is written over them, also through a link. */
 static void
 databases_stay (G_GNUC_UNUSED void **state)
@@ -235,6 +265,7 @@ main (void)
     cmocka_unit_test (links_are_followed),
     cmocka_unit_test (what_cannot_be_written_is_told),
     cmocka_unit_test (databases_stay),
+    cmocka_unit_test (logs_of_databases_stay),
     cmocka_unit_test (a_place_is_looked_at),
     cmocka_unit_test (a_file_that_is_not_whole_is_none),
     cmocka_unit_test (why_a_disk_takes_no_more_is_told),
