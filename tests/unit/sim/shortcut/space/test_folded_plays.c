@@ -412,6 +412,38 @@ rotations_are_of_the_kinds_under_way (G_GNUC_UNUSED void **state)
   job_clear (&job);
 }
 
+/* A collective is described by its messages: an all-reduce of 1000 bytes over a ring of eight puts 1750 on the link up
+ * from each GPU and on the one down to it, whether one lane stands for all or not. A stream has no messages. */
+static void
+what_is_played_is_described (G_GNUC_UNUSED void **state)
+{
+  const Form forms[] = { { .ops = &fab_net_step },
+                         { .ops = &fab_net_step, .has_company = TRUE },
+                         { .ops = &fab_net_fluid } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (forms); i++) {
+    Job job;
+    job_init (&job, &forms[i], rings, 1);
+    g_autoptr (GArray) words = g_array_new (FALSE, FALSE, sizeof (guint64)),
+                       links = g_array_new (FALSE, FALSE, sizeof (FabLinkId)),
+                       entries = g_array_new (FALSE, FALSE, sizeof (FabMeterEntry));
+    FabMeter *meter = fab_meter_new (job.rig->graph);
+    FabPlayTraits traits = { words, links, meter, TRUE };
+    const FabEpisodeInput input = input_of (&job, &job.plans[0]);
+    gboolean is_described = input.describe (input.owner, job.net.net, input.plan, &traits);
+    double sum = 0;
+
+    assert_int_equal (is_described, i < 2);
+    assert_int_equal (words->len > 0 && links->len > 0, i < 2);
+    fab_meter_drain (meter, entries);
+    for (guint k = 0; k < entries->len; k++)
+      sum += g_array_index (entries, FabMeterEntry, k).load.payload_bytes;
+    assert_near (sum, i < 2 ? 2 * N * 1750 : 0, 1e-12);
+    fab_meter_free (meter);
+    job_clear (&job);
+  }
+}
+
 static void
 note_end (gpointer owner, guint64 arg)
 {
@@ -458,6 +490,7 @@ main (void)
     cmocka_unit_test (a_kind_that_meets_itself_has_no_limit),
     cmocka_unit_test (very_many_collectives_are_one_part),
     cmocka_unit_test (rotations_are_of_the_kinds_under_way),
+    cmocka_unit_test (what_is_played_is_described),
     cmocka_unit_test (the_end_is_told_and_is_that_of_all_lanes),
   };
 
