@@ -145,7 +145,6 @@ take_deepspeed_section (FabJobReading *self)
   is_good = fab_job_take_deepspeed (&reading);
   if (is_good)
     fab_job_list_unread (self->job, section);
-  self->is_good = is_good;
   return is_good;
 }
 
