@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_nccl_given.c - messages of a file, which NCCL's thread blocks carry (models/library/nccl/nccl.c). */
+/* test_nccl_given.c - messages of a file, which NCCL's thread blocks carry (models/library/nccl/nccl.c), or MPI
+ * (models/library/mpi.c). */
 #include "models/models.h"
 #include "sim/collective/plan/given.h"
 #include "tests/support/params.h"
@@ -106,6 +107,27 @@ releases_without_the_gpus_are_refused (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (message, "2.5"));
 }
 
+/* The library that passes messages as MPI does plays them too: each of the three ranks sends twice. */
+static void
+mpi_passes_these_messages (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = rig_new (&spec);
+  Params *params = params_new (&fab_library_mpi.info, "{}");
+  FabLibrary *library = fab_library_mpi.create (fab_models.lists[FAB_MODEL_ALGORITHM], params->params);
+  FabGroup group = rig_group (rig);
+  FabCollectivePlan plan = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  fab_library_give (library, ring_of_three (NULL, 0));
+  assert_true (fab_library_plan (library, &group, FAB_OP_ALL_GATHER, 3000000, &plan, &error));
+  assert_null (error);
+  assert_string_equal (plan.algorithm, "mine");
+  assert_non_null (plan.messages);
+  assert_non_null (plan.footprint);
+  fab_library_destroy (library);
+  params_free (params);
+}
+
 int
 main (void)
 {
@@ -113,6 +135,7 @@ main (void)
     cmocka_unit_test (the_file_says_protocol_and_channels),
     cmocka_unit_test (the_host_issues_it),
     cmocka_unit_test (releases_without_the_gpus_are_refused),
+    cmocka_unit_test (mpi_passes_these_messages),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
