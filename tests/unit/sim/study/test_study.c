@@ -7,7 +7,16 @@
 
 #include "models/models.h"
 #include "sim/base/error.h"
+#include "sim/study/change.h"
+#include "sim/study/goodput.h"
+#include "sim/study/memory_advice.h"
+#include "sim/study/plan.h"
+#include "sim/study/scaling.h"
+#include "sim/study/size.h"
 #include "sim/study/study.h"
+#include "sim/study/sweep.h"
+#include "sim/study/sweep_record.h"
+#include "sim/study/upgrade.h"
 #include "tests/support/play.h"
 
 static FabCatalog *catalog;
@@ -402,6 +411,29 @@ what_is_not_played_has_its_size (G_GNUC_UNUSED void **state)
     fab_try_clear (&tries[i]);
 }
 
+/* As where what was asked for is not there. */
+static void
+nothing_need_not_be_there_to_be_freed (G_GNUC_UNUSED void **state)
+{
+  fab_axis_free (NULL);
+  fab_grid_free (NULL);
+  fab_change_free (NULL);
+  fab_goodput_case_free (NULL);
+  fab_remedy_free (NULL);
+  fab_memory_advice_free (NULL);
+  fab_candidate_free (NULL);
+  fab_plan_free (NULL);
+  fab_point_free (NULL);
+  fab_scaling_free (NULL);
+  fab_size_free (NULL);
+  fab_study_free (NULL);
+  fab_sweep_plan_free (NULL);
+  fab_sweep_record_free (NULL);
+  fab_knob_free (NULL);
+  fab_tune_free (NULL);
+  fab_upgrades_free (NULL);
+}
+
 int
 main (void)
 {
@@ -420,6 +452,7 @@ main (void)
     cmocka_unit_test (a_problem_is_said_in_the_same_words),
     cmocka_unit_test (a_job_that_draws_has_no_limit),
     cmocka_unit_test (what_is_not_played_has_its_size),
+    cmocka_unit_test (nothing_need_not_be_there_to_be_freed),
   };
 
   return play_run_tests ("study", tests, &catalog);
