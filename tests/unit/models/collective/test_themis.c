@@ -20,6 +20,33 @@ rig_of (guint n_nodes, guint n_gpus, double nic_bytes_per_ps)
                               .nic_bytes_per_s = (FabBytesPerS) (nic_bytes_per_ps * (double) FAB_PS_PER_S) });
 }
 
+/* --- who has two levels --- */
+
+/* Two nodes and more, of two GPUs and more, as many in each; operations that reduce or gather on all ranks. */
+static void
+two_levels_have_two_orders (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint n_nodes, n_gpus;
+    gboolean has_two;
+  } rows[] = { { 1, 4, FALSE }, { 2, 1, FALSE }, { 2, 2, TRUE }, { 3, 4, TRUE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (Rig) rig = rig_of (rows[i].n_nodes, rows[i].n_gpus, 1);
+    FabGroup group = rig_group (rig), uneven = group;
+    FabCluster cluster = *group.cluster;
+
+    cluster.uneven = (gpointer) &cluster; /* nobody looks into it */
+    uneven.cluster = &cluster;
+    for (FabOp op = 0; op < FAB_N_OPS; op++) {
+      gboolean is_of_all = op == FAB_OP_ALL_REDUCE || op == FAB_OP_ALL_GATHER || op == FAB_OP_REDUCE_SCATTER;
+
+      assert_int_equal (fab_algorithm_themis.supports (&group, op), rows[i].has_two && is_of_all);
+      assert_false (fab_algorithm_themis.supports (&uneven, op));
+    }
+  }
+}
+
 /* --- what levels carry --- */
 
 /* Bytes per byte of size that a GPU sends inside its node and between nodes. */
@@ -359,6 +386,7 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (two_levels_have_two_orders),
     cmocka_unit_test (levels_are_loaded_as_the_scheduler_counts),
     cmocka_unit_test (levels_are_busy_for_the_same_time),
     cmocka_unit_test (slow_nics_leave_the_order_of_hierarchical),
