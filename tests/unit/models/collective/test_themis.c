@@ -126,6 +126,16 @@ levels_are_busy_for_the_same_time (G_GNUC_UNUSED void **state)
   }
 }
 
+static guint64
+n_messages_of (const Rig *rig, const FabAlgorithmOps *algorithm, FabOp op)
+{
+  FabGroup group = rig_group (rig);
+  g_autoptr (FabSchedule) schedule = fab_schedule_new (group.cluster);
+
+  assert_true (algorithm->schedule (&group, op, &env, 1, schedule, NULL));
+  return fab_schedule_n_messages (schedule);
+}
+
 /* NICs at an eighth of the rate of GPUs have more to carry than GPUs even if all chunks go inside first. */
 static void
 slow_nics_leave_the_order_of_hierarchical (G_GNUC_UNUSED void **state)
@@ -137,6 +147,8 @@ slow_nics_leave_the_order_of_hierarchical (G_GNUC_UNUSED void **state)
 
     check_loads (rig, ops[i], 64);
     assert_near (loads_of (rig, &fab_algorithm_themis, ops[i]).between, loads.between, 1e-12);
+    assert_int_equal (n_messages_of (rig, &fab_algorithm_themis, ops[i]),
+                      n_messages_of (rig, &fab_algorithm_hierarchical, ops[i]));
   }
 }
 
