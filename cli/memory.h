@@ -19,8 +19,9 @@
  * needs too much. Call it on the main thread while no other one works. */
 gboolean fab_cli_check_memory (const FabScenario *scenario, guint *n_threads, GError **error);
 
-/* Of keys that change together, adds the values that make the largest run: those whose numbers of nodes, micro-batches
- * and requests, and global batches, have the largest product. Adds nothing where none of the keys is one of these numbers. */
+/* Of keys that change together, adds the values that make the largest run: those whose numbers of nodes, micro-
+ * batches and requests, and global batches, have the largest product. Adds nothing where none of the keys is one of
+ * these numbers. */
 void fab_cli_add_largest (FabEdits *edits, const FabAxis *const *keys, guint n);
 
 /* Takes --allow-large out of the arguments, which lets a scenario take what it takes. */

@@ -194,9 +194,10 @@ FABRICAST_API int fabricast_context_new (const FabricastContextOptions *options,
 FABRICAST_API void fabricast_context_free (FabricastContext *context);
 
 /* Describes what scenarios can be made of. With `section` NULL the table lists the sections. With `name` NULL it
- * lists the entries of the section: columns `name` and `summary`. Otherwise it has one row, which also has an
- * entry of the catalogue as YAML in column `yaml`. The section "keys" has the keys of a scenario, such as
- * `cluster.nodes`, with their type, default and help: columns `key`, `type`, `default` and `help`. Status INPUT when there is no such section or name. Since 0.2. */
+ * lists the entries of the section: columns `name` and `summary`. Otherwise it has one row, which also has an entry
+ * of the catalogue as YAML in column `yaml`. The section "keys" has the keys of a scenario, such as
+ * `cluster.nodes`, with their type, default and help: columns `key`, `type`, `default` and `help`. Status INPUT
+ * when there is no such section or name. Since 0.2. */
 FABRICAST_API int fabricast_describe (const FabricastContext *context, const char *section, const char *name,
                                       FabricastTable **table, FabricastError **error);
 

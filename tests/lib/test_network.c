@@ -494,8 +494,8 @@ test_more_than_the_clock_holds (void **state)
   assert_int_equal (done, INT64_MAX - 1);
 }
 
-/* A stream that waits for 30 days leaves no time for another one beside it, nor for one of 30 days after it, but for one
- * of 20 days. */
+/* A stream that waits for 30 days leaves no time for another one beside it, nor for one of 30 days after it, but
+ * for one of 20 days. */
 static void
 test_time_is_left_when_traffic_has_ended (void **state)
 {
@@ -600,8 +600,8 @@ test_no_network (void **state)
   fabricast_network_free (NULL);
 }
 
-/* A scenario that changes while it runs belongs to a run; one that is mistaken makes no network. Where the only port of a
- * node is dead from the start, no path leads there. */
+/* A scenario that changes while it runs belongs to a run; one that is mistaken makes no network. Where the only
+ * port of a node is dead from the start, no path leads there. */
 static void
 test_scenarios_that_are_no_network (void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mixes.h - mixes of jobs on a small machine: eight nodes of one GPU and one NIC stand at two leaf switches, each with one
- * uplink for its four nodes.
+/* mixes.h - mixes of jobs on a small machine: eight nodes of one GPU and one NIC stand at two leaf switches, each
+ * with one uplink for its four nodes.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_mix_kinds.c - what a mix measures of its machine and of its kinds of jobs: groups of nodes, steps at each place and
- * beside each load of others, and the shares of the uplinks.
+/* test_mix_kinds.c - what a mix measures of its machine and of its kinds of jobs: groups of nodes, steps at each
+ * place and beside each load of others, and the shares of the uplinks.
  */
 #include "tests/unit/answer/mixes.h"
 
@@ -104,7 +104,8 @@ loads_are_shares_of_all_uplinks (G_GNUC_UNUSED void **state)
 {
   g_autoptr (Play) play = play_new (
       catalog,
-      "name: t\ncluster: {node: dgx-h100, nodes: 8, gpus_per_node: 1, nics_per_node: 1, route: shortest, fabric: {kind: "
+      "name: t\ncluster: {node: dgx-h100, nodes: 8, gpus_per_node: 1, nics_per_node: 1, route: shortest, "
+      "fabric: {kind: "
       "leaf_spine, nodes_per_leaf: 4, oversubscription: 2}}\ncollectives: {kind: plain, algorithm: ring}\n" RING
       "\nmix: {jobs: [{name: all, nodes: 8, count: 1, " RING "}]}\n",
       NULL);

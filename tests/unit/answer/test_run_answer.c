@@ -364,7 +364,8 @@ what_was_built_is_played (G_GNUC_UNUSED void **state)
   }
 }
 
-/* Advice goes to the finding that a job does not fit; a verdict without it stays as it is. What cannot be built has none.
+/* Advice goes to the finding that a job does not fit; a verdict without it stays as it is. What cannot be built has
+ * none.
  */
 static void
 advice_goes_to_what_does_not_fit (G_GNUC_UNUSED void **state)

@@ -74,7 +74,8 @@ a_fast_network_finds_the_band_of_packets (G_GNUC_UNUSED void **state)
                      "job: {kind: collective, operations: [{op: all_reduce, size: 40MB}]}\n");
 }
 
-/* Each of several equal steps has the band of the only one, and what each exposes has the band of what that one does. */
+/* Each of several equal steps has the band of the only one, and what each exposes has the band of what that one
+ * does. */
 static void
 every_step_has_its_band (G_GNUC_UNUSED void **state)
 {

@@ -21,7 +21,8 @@ static const char *const scenarios[] = {
   "job: {kind: traffic, pattern: pairs, size: 1MiB, pairs: [{from: 0, to: 3}, {from: 1, to: 3}, {from: 2, to: 3}]}\n",
   /* The names of some operations are parts of those of others. */
   "name: t\ncluster: {node: dgx-a100}\ncollectives: plain\njob: {kind: collective, operations: [{op: all_gather, size: "
-  "1MB}, {op: gather, size: 1MB}, {op: all_reduce, size: 1MB}, {op: reduce, size: 1MB}, {op: reduce_scatter, size: 1MB}, "
+  "1MB}, {op: gather, size: 1MB}, {op: all_reduce, size: 1MB}, {op: reduce, size: 1MB}, "
+  "{op: reduce_scatter, size: 1MB}, "
   "{op: scatter, size: 1MB}]}\n",
   "name: t\nfidelity: packet\ncluster: {node: dgx-a100, nodes: 4, gpus_per_node: 2, nics_per_node: 2, fabric: switch}\n"
   "job: {kind: collective, operations: [{op: all_to_all, size: 1MiB}, {op: all_gather, size: 64KiB}]}\n",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_explain_collective.c - what is said of one collective against its plan: what sets its pace, its rates as
- * nccl-tests prints them, which part of the bytes a link carries and what they lose there, how far such collectives were
- * from their predictions, and what other traffic costs it.
+ * nccl-tests prints them, which part of the bytes a link carries and what they lose there, how far such collectives
+ * were from their predictions, and what other traffic costs it.
  */
 #include "tests/unit/answer/explain/explained.h"
 
@@ -13,12 +13,16 @@ static FabCatalog *catalog;
   "name: t\ncluster: {node: dgx-a100, nodes: " nodes "}\ncollectives: " collectives "\n" \
   "job: {kind: collective, operations: [{op: " operation "}]}\n"
 /* Of latency, copies and kernels. */
-#define OWN                                                                                                                   \
-  "name: t\nlinks: [{name: wire, technology: NVLink, lanes: 2, signalling: 40Gb/s, latency: %s, copy: {%s}, kernel: {%s}}]\n" \
-  "nodes:\n  - name: own\n    accelerator: a100-sxm4-80gb\n"                                                                  \
-  "    parts: [{name: gpu, kind: accelerator, count: 4}, {name: sw, kind: switch}, {name: cpu, kind: host}]\n"                \
-  "    wires: [{from: gpu, to: sw, link: wire, count: 5}, {from: sw, to: cpu, link: pcie4-x16}]\n"                            \
-  "cluster: {node: own}\ncollectives: plain\njob: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}\n"
+#define OWN                                                                                        \
+  "name: t\n"                                                                                      \
+  "links:\n  - {name: wire, technology: NVLink, lanes: 2, signalling: 40Gb/s, latency: %s,\n"      \
+  "     copy: {%s}, kernel: {%s}}\n"                                                               \
+  "nodes:\n  - name: own\n    accelerator: a100-sxm4-80gb\n"                                       \
+  "    parts: [{name: gpu, kind: accelerator, count: 4}, {name: sw, kind: switch},\n"              \
+  "            {name: cpu, kind: host}]\n"                                                         \
+  "    wires: [{from: gpu, to: sw, link: wire, count: 5}, {from: sw, to: cpu, link: pcie4-x16}]\n" \
+  "cluster: {node: own}\ncollectives: plain\n"                                                     \
+  "job: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}\n"
 #define H100(collectives, operation)                                   \
   "name: t\ncluster: {node: dgx-h100}\ncollectives: " collectives "\n" \
   "job: {kind: collective, operations: [{op: " operation "}]}\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_explain_figures.c - figures at their edges: memory that just fits, jobs that do not communicate, and what is said
- * of compute where ranks repeat work, wait for the slowest of them, or have experts.
+/* test_explain_figures.c - figures at their edges: memory that just fits, jobs that do not communicate, and what is
+ * said of compute where ranks repeat work, wait for the slowest of them, or have experts.
  */
 #include "tests/unit/answer/explain/explained.h"
 

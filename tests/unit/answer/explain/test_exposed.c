@@ -370,7 +370,8 @@ alike_collectives_are_told_together (G_GNUC_UNUSED void **state)
       " {op: all_gather, size: 64MB}, {op: all_gather, size: 64MB}]}\n",
       "exposed_time");
   const FabStatement *other = explained_find (&it, "other");
-  /* in us: 6 + 0.75 x MB / 0.032; four are shown, and 16 MB are the fifth; a reduce_scatter is another one than an all_gather of its size */
+  /* in us: 6 + 0.75 x MB / 0.032; four are shown, and 16 MB are the fifth; a reduce_scatter is another one than an
+   * all_gather of its size */
   assert_explained (
       other, "1 other communication: other = 10.17 ms\n"
              "6 x all_gather, 368 MB in all: under way for 8.661 ms, of which 8.661 ms is exposed.\n"

@@ -268,8 +268,8 @@ assert_pairs_of_axis (const GArray *pairs, guint at, guint axis, const FabPoint 
   return at;
 }
 
-/* Of 2 x 4 x 3 points, of which the last axis changes fastest, those are pairs that differ by one item of one axis and in
- * what the library chose. Points that could not be played are in none. */
+/* Of 2 x 4 x 3 points, of which the last axis changes fastest, those are pairs that differ by one item of one axis
+ * and in what the library chose. Points that could not be played are in none. */
 static void
 neighbours_of_a_grid (void **state)
 {

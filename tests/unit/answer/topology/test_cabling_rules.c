@@ -279,8 +279,8 @@ static const SwitchCase switch_cases[] = {
   { { TWO, TWO, "0:2 2:2", "0:2 2:2" }, { NULL }, { 0 }, 0 },
   { { "0:1 1:1", "0:1 1:1", "0:1 1:1", "0:1 1:1 3:1 4:1 5:1" }, { NULL }, { 0 }, 0 },
   { { "0:1 1:2 3:3", "0:2 2:1", "1:1 2:2" }, { NULL }, { 0 }, 0 },
-  /* spines like one have a cable that two leaves cannot tell of; of both sides the one with more is told, and of as many
-   * the lower one */
+  /* spines like one have a cable that two leaves cannot tell of; of both sides the one with more is told, and of as
+   * many the lower one */
   { { "0:1 1:1 2:1", "0:1 1:1 2:1 3:1" },
     { "leaf0 has 0 of 1 cable to spine3; 3 of 4 switches like the latter have 1 to it." },
     { 1 },

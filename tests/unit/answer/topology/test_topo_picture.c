@@ -290,7 +290,8 @@ a_switch_below_one_socket_joins_nothing (G_GNUC_UNUSED void **state)
 
 /* --- designs of its own --- */
 
-/* The ports of a design are told where they are not those of the node, and its parts where they are of as many units. */
+/* The ports of a design are told where they are not those of the node, and its parts where they are of as many
+ * units. */
 static void
 a_design_of_other_ports (G_GNUC_UNUSED void **state)
 {

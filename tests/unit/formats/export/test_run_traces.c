@@ -429,8 +429,8 @@ each_link_has_a_counter (G_GNUC_UNUSED void **state)
   g_unlink (file);
 }
 
-/* With its waiting a collective begins when its rank arrives; the next one on the stream, for which nobody waited, begins
- * where it begins. */
+/* With its waiting a collective begins when its rank arrives; the next one on the stream, for which nobody waited,
+ * begins where it begins. */
 static void
 waiting_belongs_to_one_collective (G_GNUC_UNUSED void **state)
 {

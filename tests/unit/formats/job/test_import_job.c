@@ -197,7 +197,9 @@ values_stand_for_others (G_GNUC_UNUSED void **state)
     { "${N:$M}", NULL, "which stands elsewhere, so it is left out" },
     { "${n:5}", NULL, "which stands elsewhere, so it is left out" },
     { "${N:5", NULL, "which stands elsewhere, so it is left out" },
-    { "???", NULL, NULL },
+    { "?"
+      "??",
+      NULL, NULL }, /* it is to be replaced */
     { "?", "refused", NULL },
     { "none", NULL, NULL },
     { "NULL", NULL, NULL },
@@ -632,7 +634,8 @@ gpus_are_counted (G_GNUC_UNUSED void **state)
   }
 }
 
-/* The batch of the whole job goes before an accumulation, and the format that is named before what a text looks like. */
+/* The batch of the whole job goes before an accumulation, and the format that is named before what a text looks
+ * like. */
 static void
 requests_are_kept (G_GNUC_UNUSED void **state)
 {

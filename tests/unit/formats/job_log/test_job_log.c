@@ -37,8 +37,8 @@ a_table_of_ones_own (G_GNUC_UNUSED void **state)
   assert_int_equal (g_array_index (log->rows, FabJobLogRow, 1).priority, 3);
 }
 
-/* Spreadsheets, R and pandas put quotes around fields, whose dividers and doubled quotes are text. A quote that does not
- * end at a divider is text, and so is each of sacct -P. */
+/* Spreadsheets, R and pandas put quotes around fields, whose dividers and doubled quotes are text. A quote that
+ * does not end at a divider is text, and so is each of sacct -P. */
 static void
 fields_may_have_quotes (G_GNUC_UNUSED void **state)
 {

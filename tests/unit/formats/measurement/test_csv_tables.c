@@ -100,7 +100,8 @@ rates_have_samples (G_GNUC_UNUSED void **state)
   assert_int_equal (self->notes->len, 1);
 }
 
-/* Ends and pairs are those that a table names, also where there is one of them; else there are two ends and one pair. */
+/* Ends and pairs are those that a table names, also where there is one of them; else there are two ends and one
+ * pair. */
 static void
 ends_and_pairs_are_counted (G_GNUC_UNUSED void **state)
 {

@@ -198,7 +198,8 @@ test_head (G_GNUC_UNUSED void **state)
   }
 }
 
-/* Rows without a header: size, count, type, in most versions redop and root, then twice time, algbw, busbw and #wrong. */
+/* Rows without a header: size, count, type, in most versions redop and root, then twice time, algbw, busbw and
+ * #wrong. */
 static void
 test_bare_rows (G_GNUC_UNUSED void **state)
 {

@@ -136,9 +136,10 @@ unlike_axes_are_loaded_nearly_alike (void **state)
   }
 }
 
-/* The time of an operation whose parts have these shares, in times of all bytes over one link. Half of part p goes along
- * axes p, p + 1, ..., and back in an all-reduce: of n places it moves (n - 1) / n of what it has left, and keeps 1 / n.
- * Over an axis of two, rings in both directions share the link. Parts that are on one axis share it alike. */
+/* The time of an operation whose parts have these shares, in times of all bytes over one link. Half of part p goes
+ * along axes p, p + 1, ..., and back in an all-reduce: of n places it moves (n - 1) / n of what it has left, and
+ * keeps 1 / n. Over an axis of two, rings in both directions share the link. Parts that are on one axis share it
+ * alike. */
 static double
 time_of_shares (FabOp op, const guint *sizes, guint d, const double *shares)
 {

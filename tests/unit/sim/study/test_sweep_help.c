@@ -287,9 +287,9 @@ slow_create (const FabNetEnv *env, gconstpointer params)
   return fab_net_fluid.create (env, params);
 }
 
-/* A rank with one thread asks for one point first, and when it knows how long a point takes, for as many more as last
- * 50 ms: of points of 5005 us nine. Of these none or one may wait still. What takes no time counts as a microsecond, and
- * more than 4096 points for a thread are never asked for. */
+/* A rank with one thread asks for one point first, and when it knows how long a point takes, for as many more as
+ * last 50 ms: of points of 5005 us nine. Of these none or one may wait still. What takes no time counts as a
+ * microsecond, and more than 4096 points for a thread are never asked for. */
 static void
 a_rank_asks_for_a_while_of_work (G_GNUC_UNUSED void **state)
 {

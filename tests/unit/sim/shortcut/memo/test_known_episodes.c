@@ -367,9 +367,9 @@ reset_never (G_GNUC_UNUSED FabNet *net)
   return FALSE;
 }
 
-/* The two on link 0 were played to the end of the shorter one, when one begins that makes that void. Then the longer one
- * runs out, as an event more, unless the network can be reset: those of three are the end at 100, that at 300 before and
- * after, and those at 150 and 400. */
+/* The two on link 0 were played to the end of the shorter one, when one begins that makes that void. Then the
+ * longer one runs out, as an event more, unless the network can be reset: those of three are the end at 100, that
+ * at 300 before and after, and those at 150 and 400. */
 static void
 what_is_on_its_way_runs_out_or_is_dropped (G_GNUC_UNUSED void **state)
 {
@@ -476,8 +476,8 @@ begin_four_times (Scene *self)
   fab_engine_at (self->engine, 5000, ask_queues, self, 200);
 }
 
-/* Whatever there is room for in the tree, all ends come at their times, and links count the same. The less room there is
- * the more is played. */
+/* Whatever there is room for in the tree, all ends come at their times, and links count the same. The less room
+ * there is the more is played. */
 static void
 room_changes_no_figure (G_GNUC_UNUSED void **state)
 {
