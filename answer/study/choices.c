@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "sim/base/order.h"
+
 static void
 pair_clear (gpointer data)
 {
@@ -137,7 +139,7 @@ compare_slowdown (gconstpointer a, gconstpointer b)
   double x = slowdown_of (*(const FabChoicePair *const *) a),
          y = slowdown_of (*(const FabChoicePair *const *) b);
 
-  return (x < y) - (x > y);
+  return fab_order_doubles (&y, &x);
 }
 
 /* A key of `collectives` is a choice itself. */
