@@ -144,6 +144,28 @@ cables_could_be_faster_or_wider (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Ports that are not active are counted from the first on, and a text of active ones says nothing of it. */
+static void
+idle_ports_are_counted (G_GNUC_UNUSED void **state)
+{
+#define PORT(port, width, state, lid, said)                                                    \
+  "3 " #port "[  ] ==( " width " 25.78125 Gbps " state "/  LinkUp)==> " #lid " 1[  ] \"n" #lid \
+  " mlx5_0\" ( " said ")\n"
+  static const char idle[] = "Switch: 0xb1 leaf:\n" PORT (1, "4X", "Active", 1, "")
+      PORT (2, "4X", "Init", 2, "") PORT (4, "4X", "Armed", 4, "");
+  static const char active[] = "Switch: 0xb1 leaf:\n" PORT (1, "12X", "Active", 1, "Could be 53.125 Gbps");
+  g_autoptr (FabImportedMachine) some = read_text ("iblinkinfo", idle, NULL),
+                                 none = read_text ("iblinkinfo", active, NULL);
+  g_autofree char *notes = notes_told (none->notes);
+
+  assert_noted (
+      some, 3,
+      "2 ports are up and not active, the first in line 3; they count, as they do once a subnet manager "
+      "has set them up");
+  assert_null (strstr (notes, "not active"));
+  assert_string_equal (fab_imported_network_cable (none->network, 0)->possible, "12xHDR");
+}
+
 /* Every device of a text of iblinkinfo, "lid-3 S b1 leaf": S is a switch, C an adapter. (transfer full) */
 static char *
 devices_told (const char *text)
@@ -212,8 +234,19 @@ iblinkinfo_is_refused_at_the_place (G_GNUC_UNUSED void **state)
 {
   assert_refused ("iblinkinfo", "Switch: 0xb1 leaf:\n" LINE ("", 3, 1, "77", 1, 1, "n1 mlx5_0"),
                   "net:2:14: 4X of 77 Gbps is no rate of InfiniBand");
+  assert_refused ("iblinkinfo", "Switch: 0xb1 leaf:\n" LINE ("", 3, 1, "fast", 1, 1, "n1 mlx5_0"),
+                  "net:2:14: a width and the rate of a lane belong here, as 4X 53.125 Gbps");
   assert_refused ("iblinkinfo", "Switch: 0xb1 leaf:\n" LINE ("", 3, 1, "53.125", 0, 1, "n1 mlx5_0"),
                   "net:2:");
+  assert_refused ("iblinkinfo", "Switch: 0xb1 leaf:\n" LINE ("", 0, 1, "53.125", 1, 1, "n1 mlx5_0"),
+                  "net:2:");
+  g_autoptr (GError) error = NULL;
+  assert_null (read_text ("iblinkinfo",
+                          "CA: n1 HCA-1:\n" LINE ("0xa1", 1, 1, "53.125", 3, 1,
+                                                  "leaf") "\n" LINE ("0xa2", 2, 1, "53.125", 3, 1, "other"),
+                          &error));
+  assert_non_null (
+      strstr (error->message, "LID 3 is 'other' here and 'leaf' in line 2: these are two fabrics"));
   assert_refused ("iblinkinfo",
                   "CA: n1 HCA-1:\n" LINE ("0xa1", 1, 1, "53.125", 3, 1, "leaf") "CA: n1 HCA-2:\n" LINE (
                       "0xa2", 2, 1, "53.125", 3, 1, "other"),
@@ -418,6 +451,7 @@ main (void)
     cmocka_unit_test (a_lid_with_several_ports_is_a_switch),
     cmocka_unit_test (ports_that_are_down_are_no_cables),
     cmocka_unit_test (cables_could_be_faster_or_wider),
+    cmocka_unit_test (idle_ports_are_counted),
     cmocka_unit_test (lids_are_adapters_or_switches),
     cmocka_unit_test (large_networks_are_refused),
     cmocka_unit_test (iblinkinfo_is_refused_at_the_place),

@@ -153,6 +153,21 @@ links_join_what_the_text_says (G_GNUC_UNUSED void **state)
   }
 }
 
+/* The last of three cards has no neighbour. */
+static void
+bridges_join_pairs (G_GNUC_UNUSED void **state)
+{
+  for (guint n = 2; n <= 3; n++) {
+    g_autofree char *text = text_of (n, "NVIDIA RTX A6000", 4, ": 14.062 GB/s");
+    g_autoptr (FabImportedMachine) machine = read_machine ("nvidia-nvlink", NULL, text, NULL);
+    g_autofree char *links = links_told (machine), *notes = notes_told (machine->notes);
+
+    assert_string_equal (links, n == 2 ? "{from: gpu, to: gpu, link: nvlink3-rtx, count: 4, map: all}\n"
+                                       : "{from: gpu0, to: gpu1, link: nvlink3-rtx, count: 4}\n");
+    assert_true ((strstr (notes, "as bridges join cards in neighbouring slots") != NULL) == (n == 3));
+  }
+}
+
 /* Cards without NVLink in the catalogue have links of some generation all the same. */
 static void
 a_named_card_keeps_its_links (G_GNUC_UNUSED void **state)
@@ -220,6 +235,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (rates_and_numbers_say_the_accelerator),
     cmocka_unit_test (links_join_what_the_text_says),
+    cmocka_unit_test (bridges_join_pairs),
     cmocka_unit_test (a_named_card_keeps_its_links),
     cmocka_unit_test (mistakes_are_told_at_their_place),
   };
