@@ -60,6 +60,22 @@ a_full_square_has_no_diagonal (G_GNUC_UNUSED void **state)
                274877906944.0 / rate + c->tail * 268435456.0 / (rate / 100) + kernel_s, 1e-9);
 }
 
+/* Heads of one number are narrow, and those whose width is not known are not: these have no longest block either. */
+static void
+heads_of_no_known_width_are_not_narrow (G_GNUC_UNUSED void **state)
+{
+  const FabAttentionRates *c = &constants_of (FAB_ATTENTION_CUDNN, "hopper")->forward;
+  FabAttention a = attention (FALSE, FALSE);
+  double rate = 100e12 * c->share;
+
+  a.head_width = 0;
+  assert_near (seconds_of (FAB_ATTENTION_CUDNN, "hopper", &a), a.forward_flops / rate + kernel_s, 1e-9);
+  a.head_width = 1;
+  rate *= c->narrow;
+  assert_near (seconds_of (FAB_ATTENTION_CUDNN, "hopper", &a),
+               a.forward_flops / rate + c->tail * 4 * 128 * 4096 / (rate / 100) + kernel_s, 1e-9);
+}
+
 /* Half of the FLOPs, and as many tokens more per query as the diagonal says: its share of 4096. */
 static void
 a_causal_kernel_pays_for_its_diagonal (G_GNUC_UNUSED void **state)
@@ -143,6 +159,7 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (heads_of_no_known_width_are_not_narrow),
     cmocka_unit_test (a_full_square_has_no_diagonal),
     cmocka_unit_test (a_causal_kernel_pays_for_its_diagonal),
     cmocka_unit_test (a_backward_pass_has_five_products),
