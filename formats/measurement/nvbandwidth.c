@@ -321,7 +321,7 @@ keep_last (Reader *self)
 {
   guint n = self->test.n_columns;
 
-  if (!g_str_has_prefix (self->test.name, "device_to_device_") || self->test.n_rows <= n
+  if (!g_str_has_prefix (self->test.name, "device_to_device_") || n == 0 || self->test.n_rows <= n
       || self->test.n_rows % n != 0)
     return;
   fab_readings_leave_out (self->test.readings, &g_array_index (self->test.cells, FabWord, 0),
@@ -489,7 +489,7 @@ nvbandwidth_text_check_sum (NvbandwidthTextReader *self, const FabLine *line)
   double sum;
 
   self->is_summed = TRUE;
-  if (line->n == 3 && self->test.name != NULL
+  if (line->n == 3 && self->test.name != NULL && self->test.cells->len > 0
       && fab_readings_number (self->test.readings, &line->words[2], &sum)
       && fabs (sum - self->test.sum) > self->test.rounding + 0.01)
     fab_readings_mistake (self->test.readings, &line->words[2], "the cells above add up to %.2f",
