@@ -314,7 +314,7 @@ what_is_not_whole_is_refused (G_GNUC_UNUSED void **state)
       "   0  1\n 0 N/A 20.00\n 1 20.00 10.0",
       "t:5:10: the text ends inside this row: it was cut off" },
     { "nvbandwidth Version: 1\nRunning host_to_device_memcpy_ce.\nSUM host_to_device_memcpy_ce 30.00\n",
-      "t:3:30: the cells above add up to 0.00" },
+      "t:2:1: no matrix follows: the run was interrupted" },
     { JSON (
           "{\"name\": \"device_to_device_memcpy_read_ce\", \"bandwidth_matrix\": [[\"1\", \"2\"], [\"3\", \"4\"], "
           "[\"5\", \"6\"]]}"),
