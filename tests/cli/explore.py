@@ -288,7 +288,7 @@ class Answers(Serving):
     def test_what_cannot_be_played(self):
         server = shared(SCENARIO)
         answer = self.ask(server, "node=p3dn")
-        self.assertIn("has 1 NICs, not 2", answer["problem"])
+        self.assertIn("has 1 NIC, not 2", answer["problem"])
         self.assertNotIn("figures", answer)
 
     def test_refused_scenarios(self):

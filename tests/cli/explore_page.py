@@ -223,7 +223,7 @@ class Page(support.CliTest):
         answer = self.text("answer")
         said = self.turn("node", "p3dn")
         self.assertIn("cannot be simulated: ", said)
-        self.assertIn("node 'p3dn' has 1 NICs, not 2", said)
+        self.assertIn("node 'p3dn' has 1 NIC, not 2", said)
         self.assertNotEqual(answer, "")
         self.assertRegex(self.turn("node", "dgx-a100"), r"step ")
 

@@ -230,10 +230,10 @@ test_problems (G_GNUC_UNUSED void **state)
   g_autofree char *text = fab_explored_outlook (self.explored, &self.setting);
   JsonObject *outlook = parsed (text, &root);
   assert_int_equal (json_object_get_size (outlook), 1);
-  assert_non_null (strstr (json_object_get_string_member (outlook, "problem"), "has 1 NICs, not 2"));
+  assert_non_null (strstr (json_object_get_string_member (outlook, "problem"), "has 1 NIC, not 2"));
   g_auto (FabAnswer) answer = fab_explored_answer (self.explored, &self.setting, TRUE);
   JsonObject *told = parsed (answer.setting, &other);
-  assert_non_null (strstr (answer.problem->message, "has 1 NICs, not 2"));
+  assert_non_null (strstr (answer.problem->message, "has 1 NIC, not 2"));
   assert_text (told, "problem", answer.problem->message);
   assert_false (json_object_has_member (told, "figures"));
   assert_null (answer.report);
