@@ -70,7 +70,7 @@ stage_move (Stage *stage, double bytes, char *name)
       0.85; /* of the memory rate: h100_memory_bound (validate/measured/kernels) */
   const Train *train = stage->train;
 
-  if (train->has_setup)
+  if (train->has_setup && bytes > 0)
     stage_compute (stage, bytes / elementwise_share / (double) train->env->cluster->device.memory_bytes_per_s,
                    name);
   else
