@@ -87,7 +87,7 @@ class Campaign:
     def run(self, command):
         is_leaking = any(command[3] == self.programs.get(target) for target in LEAKING)
         environment = dict(os.environ, G_DEBUG="fatal-criticals", G_SLICE="always-malloc", FAB_SOURCE_DIR=ROOT,
-                           ASAN_OPTIONS="quarantine_size_mb=16:malloc_context_size=8:detect_odr_violation=0"
+                           ASAN_OPTIONS="quarantine_size_mb=16:malloc_context_size=8:detect_odr_violation=0:intercept_strstr=0"
                            + (":fast_unwind_on_malloc=0" if is_leaking else ""),
                            LSAN_OPTIONS=f"suppressions={HERE}/suppressions.txt:print_suppressions=0",
                            UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1")
