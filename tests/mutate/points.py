@@ -80,7 +80,7 @@ def statements(code):
 
 def returns(code):
     for found in re.finditer(r"\breturn ([^;]+);", code):
-        if found.group(1).strip() not in ("0", "NULL", "TRUE", "FALSE"):
+        if found.group(1).strip() not in ("0", "NULL", "TRUE", "FALSE", "FABRICAST_OK"):
             yield "return", found.start(1), found.end(1), "0"
 
 
