@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_arguments.c - every function of the library says which of its arguments is NULL, and changes nothing. */
+#include <locale.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -213,6 +214,56 @@ test_struct_size (void **state)
   }
 }
 
+/* A struct that is filled has at least its own size. Of one that is larger than this version knows, the rest becomes 0;
+ * of a smaller one, nothing behind it is touched. */
+static void
+test_filled_struct_size (void **state)
+{
+  Fixture *f = *state;
+
+  for (size_t size = 0; size <= sizeof (FabricastValue) + 8; size++) {
+    struct {
+      FabricastValue value;
+      unsigned char more[8];
+    } given;
+
+    memset (&given, 0xa5, sizeof given);
+    given.value.struct_size = size;
+    int status = fabricast_scenario_get (f->scenario, "iterations", &given.value, NULL);
+    assert_int_equal (status, size < sizeof (size_t) ? FABRICAST_MISUSE : FABRICAST_OK);
+    for (size_t at = sizeof (size_t); at < sizeof given; at++) {
+      unsigned char byte = ((const unsigned char *) &given)[at];
+
+      if (at >= size || status != FABRICAST_OK)
+        assert_int_equal (byte, 0xa5);
+      else if (at >= sizeof (FabricastValue))
+        assert_int_equal (byte, 0);
+    }
+    if (size >= sizeof (FabricastValue))
+      assert_int_equal (given.value.kind, FABRICAST_WHOLE);
+  }
+}
+
+/* The locale of the thread is that of the caller again after each call. */
+static void
+test_locale_of_the_caller (void **state)
+{
+  Fixture *f = *state;
+  locale_t own = uselocale ((locale_t) 0);
+  FabricastValue value = { .struct_size = sizeof value };
+  FabricastScenario *copy = NULL;
+
+  assert_int_equal (fabricast_scenario_copy (f->scenario, &copy, NULL), FABRICAST_OK);
+  assert_ptr_equal (uselocale ((locale_t) 0), own);
+  assert_non_null (fabricast_scenario_text (copy));
+  assert_ptr_equal (uselocale ((locale_t) 0), own);
+  assert_int_equal (fabricast_scenario_get (copy, "iterations", &value, NULL), FABRICAST_OK);
+  assert_ptr_equal (uselocale ((locale_t) 0), own);
+  assert_int_equal (fabricast_scenario_get (copy, "no.such", &value, NULL), FABRICAST_INPUT);
+  assert_ptr_equal (uselocale ((locale_t) 0), own);
+  fabricast_scenario_free (copy);
+}
+
 /* What cannot be said is no value: numbers that are none, and texts that are none. */
 static void
 test_values (void **state)
@@ -273,9 +324,15 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (test_scenarios), cmocka_unit_test (test_results),     cmocka_unit_test (test_studies),
-    cmocka_unit_test (test_network),   cmocka_unit_test (test_struct_size), cmocka_unit_test (test_values),
+    cmocka_unit_test (test_scenarios),
+    cmocka_unit_test (test_results),
+    cmocka_unit_test (test_studies),
+    cmocka_unit_test (test_network),
+    cmocka_unit_test (test_struct_size),
+    cmocka_unit_test (test_values),
     cmocka_unit_test (test_ranks),
+    cmocka_unit_test (test_filled_struct_size),
+    cmocka_unit_test (test_locale_of_the_caller),
   };
 
   return cmocka_run_group_tests (tests, set_up, tear_down);

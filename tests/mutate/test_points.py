@@ -78,6 +78,11 @@ hash_length (guint n)
         self.assertEqual(changed, [(10, "1"), (10, "1"), (11, "FALSE"), (11, "FALSE"), (23, "5")])
         self.assertNotIn(17, {point.line for point in points.points(body)})
 
+    def test_a_result_that_is_0_already_stays(self):
+        for result, n in (("FABRICAST_OK", 0), ("NULL", 0), ("0", 0), ("status", 1)):
+            body = f"static int\nf (void)\n{{\n  return {result};\n}}\n"
+            self.assertEqual(len([point for point in points.points(body) if point.kind == "return"]), n, result)
+
     def test_orders_are_signs(self):
         """Of a function that compares two elements only the sign counts, and 0; a number that is looked at is changed."""
         body = """static gint
