@@ -55,7 +55,8 @@ def samples_of(target):
 
 
 class Campaign:
-    def __init__(self, build):
+    def __init__(self, build, slowest_s):
+        self.slowest_s = slowest_s
         self.programs = {os.path.basename(path)[len("libfuzz_"):]: path
                          for path in sorted(glob.glob(os.path.join(build, "tests/fuzz/libfuzz_*"))) if "." not in os.path.basename(path)}
         self.folder = os.path.join(build, "campaign")
@@ -80,7 +81,7 @@ class Campaign:
 
     def command(self, target, *options):
         dictionary = os.path.join(HERE, "dictionaries", target + ".dict")
-        return ["nice", "-n", "19", self.programs[target], *options, f"-max_len={MAX_BYTES}", f"-timeout={SLOWEST_S}",
+        return ["nice", "-n", "19", self.programs[target], *options, f"-max_len={MAX_BYTES}", f"-timeout={self.slowest_s}",
                 f"-rss_limit_mb={MEMORY_MB}", f"-artifact_prefix={self.findings}/{target}-",
                 *([f"-dict={dictionary}"] if os.path.exists(dictionary) else [])]
 
@@ -201,15 +202,17 @@ def main():
     parser.add_argument("--build", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--page", help=argparse.SUPPRESS)
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="targets that run at once (one per processor)")
+    parser.add_argument("--slowest", type=int, default=SLOWEST_S, metavar="SECONDS",
+                        help=f"an input that takes longer is a finding ({SLOWEST_S}); more beside other programs, since a clock tells")
     parser.add_argument("--write", action="store_true", help="keep inputs in tests/fuzz/corpus and write docs/reference/fuzzing.md")
     parser.add_argument("minutes", nargs="?", type=float, default=10, metavar="MINUTES", help="how long (10); 0 only keeps inputs")
     parser.add_argument("targets", nargs="*", metavar="TARGET", help="default: all")
     options = parser.parse_args()
-    campaign = Campaign(options.build)
+    campaign = Campaign(options.build, options.slowest)
     unknown = [target for target in options.targets if target not in campaign.programs]
-    if unknown or options.minutes < 0 or options.jobs < 1:
+    if unknown or options.minutes < 0 or options.jobs < 1 or options.slowest < 1:
         parser.error(f"no such target: {unknown[0]}; there are {', '.join(campaign.programs)}" if unknown
-                     else "MINUTES is at least 0, and N at least 1")
+                     else "MINUTES is at least 0, N and SECONDS at least 1")
     targets = options.targets or sorted(campaign.programs)
     say(f"{len(targets)} targets for {options.minutes:g} minutes, {options.jobs} at once")
     first = len(campaign.lines())
